@@ -1,0 +1,59 @@
+// poly: the integer sets of a kernel (isl).
+//
+// All sets of a kernel share one parameter space: its dims by name, each >= 0, under the kernel's assumptions.
+// A statement's instances form a set in a named space: `S<equation id>[indices...]`, for reductions
+// `S<id>[indices..., reduced indices...]`. An element is a point of `T<tensor id>[subscripts]`.
+// Subscripts that are not affine give "the whole dimension".
+#ifndef PTOC_IR_POLY_H
+#define PTOC_IR_POLY_H
+
+#include "ir/ir.h"
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/set.h>
+#include <isl/space.h>
+
+typedef struct {
+    isl_ctx *isl;
+    const Kernel *kernel;
+    isl_set *context;         // parameter set: dims >= 0 and the kernel's assumptions
+} Poly;
+
+Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k);
+void poly_free(Poly *p);
+
+// Index environment: the indices that are the dimensions of a set space, in order.
+typedef struct { int n; Index *const *at; } PolyIndices;
+
+// The affine function of an index-typed (or integer) expression over the indices' space (unnamed tuple), or NULL
+// when it is not piecewise affine: constants, indices, dims, + - * by constants, min, max, floordiv/mod and (of
+// what is known non-negative or by sign) / % by positive constants, select with affine conditions.
+// Integer-typed subtrees are affine only where they convert from index losslessly (i64, or index itself).
+__isl_give isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e);
+// The set of points where a bool expression holds, or NULL when it is not affine (comparisons, and or not).
+__isl_give isl_set *poly_cond(const Poly *p, PolyIndices ix, const Expr *e);
+// The box of the indices cut by those conditions that are affine; *exact (may be NULL) says whether all were.
+// Never NULL. The context is intersected.
+__isl_give isl_set *poly_box(const Poly *p, PolyIndices ix, int nconds, Expr *const *conds, bool *exact);
+// The box of a tensor: { T<id>[x] : lo <= x < hi }.
+__isl_give isl_set *poly_shape(const Poly *p, const Tensor *t);
+
+// An equation's domain in the space S<id>[...], `otherwise` resolved. For EQ_REDUCE with the reduced indices when
+// `reduced`, and with the affine guards among the nest's conditions. *exact: no data guard cuts it further.
+__isl_give isl_set *poly_domain(const Poly *p, const Equation *e, bool reduced, bool *exact);
+// The elements an equation writes: S<id>[...] -> T<lhs>[...] (without reduced indices), domain intersected.
+__isl_give isl_map *poly_write(const Poly *p, const Equation *e);
+// The subscripts of a read as a map from the indices' space (unnamed tuple) to T<id>; subscripts that are not affine
+// are any value in the shape. Nothing is intersected. *exact: all were affine.
+__isl_give isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *const *subs, bool *exact);
+
+// The expression of a piecewise affine function over `ix` (min, max, select, floordiv where needed).
+Expr *poly_expr(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_pw_aff *f);
+// One point of a set as text, "i = 3, j = 0 (with M = 4, N = 1)", preferring small values; for messages.
+char *poly_example(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_set *s);
+// A set as readable conditions, "i >= N - 3, j = 0"; for messages.
+char *poly_region(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_set *s);
+
+#endif
