@@ -1,0 +1,608 @@
+// poly: integer sets from index expressions, and back to expressions and words.
+//
+// Flows through: expressions of type `index` become piecewise affine functions over the indices of a statement (a set
+// space whose parameters are the kernel's dims); boxes and conditions become sets; equations become domains and access
+// relations. What is not affine gives NULL (a function) or no constraint (a subscript), never an approximation that a
+// proof could mistake for the truth. Test: tests/unit/test_sema.c, through every proof.
+#include "ir/poly.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <isl/constraint.h>
+#include <isl/local_space.h>
+#include <isl/point.h>
+#include <isl/printer.h>
+#include <isl/val.h>
+
+// ---- spaces ---------------------------------------------------------------------------------------------------
+
+static isl_space *params_space(const Poly *p)
+{
+    const Kernel *k = p->kernel;
+    isl_space *s = isl_space_params_alloc(p->isl, (unsigned)k->dims.n);
+    for (int i = 0; i < k->dims.n; i++)
+        s = isl_space_set_dim_name(s, isl_dim_param, (unsigned)i, k->dims.at[i]->name);
+    return s;
+}
+
+static isl_space *index_space(const Poly *p, int n)
+{
+    isl_space *s = isl_space_set_from_params(params_space(p));
+    return isl_space_add_dims(s, isl_dim_set, (unsigned)n);
+}
+
+Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k)
+{
+    Poly *p = ARENA_NEW(a, Poly);
+    p->isl = isl;
+    p->kernel = k;
+    isl_set *context = isl_set_universe(params_space(p));
+    for (int i = 0; i < k->dims.n; i++)
+        context = isl_set_lower_bound_si(context, isl_dim_param, (unsigned)i, 0);
+    p->context = context;
+    for (int i = 0; i < k->where.n; i++) {
+        isl_set *c = poly_cond(p, (PolyIndices){ 0, NULL }, k->where.at[i]);
+        if (c)
+            p->context = isl_set_intersect(p->context, isl_set_params(c));
+    }
+    return p;
+}
+
+void poly_free(Poly *p)
+{
+    isl_set_free(p->context);
+    p->context = NULL;
+}
+
+// ---- expressions to functions ---------------------------------------------------------------------------------
+
+static isl_pw_aff *constant(const Poly *p, int n, int64_t v)
+{
+    isl_local_space *ls = isl_local_space_from_space(index_space(p, n));
+    return isl_pw_aff_from_aff(isl_aff_val_on_domain(ls, isl_val_int_from_si(p->isl, v)));
+}
+
+static isl_pw_aff *variable(const Poly *p, int n, enum isl_dim_type type, int pos)
+{
+    isl_local_space *ls = isl_local_space_from_space(index_space(p, n));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, type, (unsigned)pos));
+}
+
+static isl_pw_aff *aff_index(const Poly *p, PolyIndices ix, const Index *index)
+{
+    for (int i = 0; i < ix.n; i++)
+        if (ix.at[i] == index)
+            return variable(p, ix.n, isl_dim_set, i);
+    return NULL;
+}
+
+// A function that is one integer everywhere.
+static bool is_constant(isl_pw_aff *f, isl_val **v)
+{
+    *v = NULL;
+    if (!f || isl_pw_aff_n_piece(f) != 1 || !isl_pw_aff_is_cst(f))
+        return false;
+    isl_set *domain = isl_pw_aff_domain(isl_pw_aff_copy(f));
+    bool everywhere = isl_set_plain_is_universe(domain);
+    isl_set_free(domain);
+    if (!everywhere)
+        return false;
+    *v = isl_pw_aff_max_val(isl_pw_aff_copy(f));
+    if (*v && isl_val_is_int(*v))
+        return true;
+    isl_val_free(*v);
+    *v = NULL;
+    return false;
+}
+
+static isl_pw_aff *aff_product(isl_pw_aff *x, isl_pw_aff *y)
+{
+    isl_val *v;
+    if (is_constant(y, &v)) {
+        isl_pw_aff_free(y);
+        return isl_pw_aff_scale_val(x, v);
+    }
+    if (is_constant(x, &v)) {
+        isl_pw_aff_free(x);
+        return isl_pw_aff_scale_val(y, v);
+    }
+    isl_pw_aff_free(x);
+    isl_pw_aff_free(y);
+    return NULL;
+}
+
+static isl_pw_aff *aff_quotient(Op op, isl_pw_aff *x, isl_pw_aff *y)
+{
+    isl_val *v;
+    if (!is_constant(y, &v) || !isl_val_is_pos(v)) {
+        if (v)
+            isl_val_free(v);
+        isl_pw_aff_free(x);
+        isl_pw_aff_free(y);
+        return NULL;
+    }
+    switch (op) {
+    case OP_DIV: isl_val_free(v); return isl_pw_aff_tdiv_q(x, y);
+    case OP_REM: isl_val_free(v); return isl_pw_aff_tdiv_r(x, y);
+    case OP_FLOORDIV: isl_pw_aff_free(y); return isl_pw_aff_floor(isl_pw_aff_scale_down_val(x, v));
+    default: isl_pw_aff_free(y); return isl_pw_aff_mod_val(x, v);
+    }
+}
+
+static isl_pw_aff *aff_select(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    isl_set *c = poly_cond(p, ix, e->args[0]);
+    isl_pw_aff *t = c ? poly_aff(p, ix, e->args[1]) : NULL;
+    isl_pw_aff *f = t ? poly_aff(p, ix, e->args[2]) : NULL;
+    if (!f) {
+        isl_set_free(c);
+        isl_pw_aff_free(t);
+        return NULL;
+    }
+    t = isl_pw_aff_intersect_domain(t, isl_set_copy(c));
+    f = isl_pw_aff_intersect_domain(f, isl_set_complement(c));
+    return isl_pw_aff_union_add(t, f);
+}
+
+static isl_pw_aff *aff_binary(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
+    isl_pw_aff *y = x ? poly_aff(p, ix, e->args[1]) : NULL;
+    if (!y) {
+        isl_pw_aff_free(x);
+        return NULL;
+    }
+    switch (e->op) {
+    case OP_ADD: return isl_pw_aff_add(x, y);
+    case OP_SUB: return isl_pw_aff_sub(x, y);
+    case OP_MUL: return aff_product(x, y);
+    case OP_MIN: return isl_pw_aff_min(x, y);
+    case OP_MAX: return isl_pw_aff_max(x, y);
+    default: return aff_quotient(e->op, x, y);
+    }
+}
+
+isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    if (e->type != DT_INDEX && e->type != DT_I64)
+        return NULL;
+    switch ((int)e->op) {
+    case OP_CONST: return constant(p, ix.n, e->i);
+    case OP_DIM: return variable(p, ix.n, isl_dim_param, e->dim->id);
+    case OP_INDEX: return aff_index(p, ix, e->index);
+    case OP_CONVERT: return poly_aff(p, ix, e->args[0]);
+    case OP_NEG: {
+        isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
+        return x ? isl_pw_aff_neg(x) : NULL;
+    }
+    case OP_ABS: {
+        isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
+        return x ? isl_pw_aff_max(isl_pw_aff_copy(x), isl_pw_aff_neg(x)) : NULL;
+    }
+    case OP_SELECT: return aff_select(p, ix, e);
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MIN: case OP_MAX:
+    case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD:
+        return aff_binary(p, ix, e);
+    default: return NULL;
+    }
+}
+
+// ---- conditions -----------------------------------------------------------------------------------------------
+
+static isl_set *compare(Op op, isl_pw_aff *x, isl_pw_aff *y)
+{
+    switch ((int)op) {
+    case OP_EQ: return isl_pw_aff_eq_set(x, y);
+    case OP_NE: return isl_pw_aff_ne_set(x, y);
+    case OP_LT: return isl_pw_aff_lt_set(x, y);
+    case OP_LE: return isl_pw_aff_le_set(x, y);
+    case OP_GT: return isl_pw_aff_gt_set(x, y);
+    default: return isl_pw_aff_ge_set(x, y);
+    }
+}
+
+static isl_set *cond_pair(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    isl_set *x = poly_cond(p, ix, e->args[0]);
+    isl_set *y = x ? poly_cond(p, ix, e->args[1]) : NULL;
+    if (!y) {
+        isl_set_free(x);
+        return NULL;
+    }
+    return e->op == OP_AND ? isl_set_intersect(x, y) : isl_set_union(x, y);
+}
+
+isl_set *poly_cond(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    switch ((int)e->op) {
+    case OP_CONST:
+        return e->i ? isl_set_universe(index_space(p, ix.n)) : isl_set_empty(index_space(p, ix.n));
+    case OP_AND: case OP_OR: return cond_pair(p, ix, e);
+    case OP_NOT: {
+        isl_set *x = poly_cond(p, ix, e->args[0]);
+        return x ? isl_set_complement(x) : NULL;
+    }
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: {
+        isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
+        isl_pw_aff *y = x ? poly_aff(p, ix, e->args[1]) : NULL;
+        if (!y) {
+            isl_pw_aff_free(x);
+            return NULL;
+        }
+        return compare(e->op, x, y);
+    }
+    default: return NULL;
+    }
+}
+
+// ---- boxes and domains ----------------------------------------------------------------------------------------
+
+static isl_set *bound_index(const Poly *p, PolyIndices ix, isl_set *s, int pos, const Expr *lo, const Expr *hi)
+{
+    isl_pw_aff *l = poly_aff(p, ix, lo), *h = poly_aff(p, ix, hi);
+    if (l)
+        s = isl_set_intersect(s, isl_pw_aff_ge_set(variable(p, ix.n, isl_dim_set, pos), l));
+    if (h)
+        s = isl_set_intersect(s, isl_pw_aff_lt_set(variable(p, ix.n, isl_dim_set, pos), h));
+    return s;
+}
+
+isl_set *poly_box(const Poly *p, PolyIndices ix, int nconds, Expr *const *conds, bool *exact)
+{
+    isl_set *s = isl_set_universe(index_space(p, ix.n));
+    s = isl_set_intersect_params(s, isl_set_copy(p->context));
+    for (int i = 0; i < ix.n; i++)
+        s = bound_index(p, ix, s, i, ix.at[i]->lo, ix.at[i]->hi);
+    bool all = true;
+    for (int i = 0; i < nconds; i++) {
+        isl_set *c = poly_cond(p, ix, conds[i]);
+        if (c)
+            s = isl_set_intersect(s, c);
+        else
+            all = false;
+    }
+    if (exact)
+        *exact = all;
+    return isl_set_coalesce(s);
+}
+
+isl_set *poly_shape(const Poly *p, const Tensor *t)
+{
+    PolyIndices none = { 0, NULL };
+    isl_space *space = isl_space_set_from_params(params_space(p));
+    space = isl_space_add_dims(space, isl_dim_set, (unsigned)t->rank);
+    isl_set *s = isl_set_universe(space);
+    for (int d = 0; d < t->rank; d++) {
+        isl_pw_aff *x = variable(p, t->rank, isl_dim_set, d);
+        isl_pw_aff *lo = poly_aff(p, none, t->lo[d]), *hi = poly_aff(p, none, t->hi[d]);
+        isl_set *c;
+        if (lo) {
+            lo = isl_pw_aff_add_dims(lo, isl_dim_in, (unsigned)t->rank);
+            c = isl_pw_aff_ge_set(isl_pw_aff_copy(x), lo);
+            s = isl_set_intersect(s, c);
+        }
+        if (hi) {
+            hi = isl_pw_aff_add_dims(hi, isl_dim_in, (unsigned)t->rank);
+            c = isl_pw_aff_lt_set(isl_pw_aff_copy(x), hi);
+            s = isl_set_intersect(s, c);
+        }
+        isl_pw_aff_free(x);
+    }
+    char name[24];
+    snprintf(name, sizeof name, "T%d", t->id);
+    return isl_set_set_tuple_name(isl_set_intersect_params(s, isl_set_copy(p->context)), name);
+}
+
+isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *const *subs, bool *exact)
+{
+    isl_space *space = isl_space_map_from_domain_and_range(index_space(p, ix.n), index_space(p, t->rank));
+    isl_map *m = isl_map_universe(space);
+    bool all = true;
+    for (int d = 0; d < t->rank; d++) {
+        isl_pw_aff *f = poly_aff(p, ix, subs[d]);
+        if (!f) {
+            all = false;
+            continue;
+        }
+        isl_map *one = isl_map_from_pw_aff(f);                                    // [ix] -> [x_d]
+        one = isl_map_insert_dims(one, isl_dim_out, 0, (unsigned)d);
+        one = isl_map_add_dims(one, isl_dim_out, (unsigned)(t->rank - d - 1));
+        m = isl_map_intersect(m, one);
+    }
+    if (exact)
+        *exact = all;
+    char name[24];
+    snprintf(name, sizeof name, "T%d", t->id);
+    m = isl_map_set_tuple_name(m, isl_dim_out, name);
+    if (!all)
+        m = isl_map_intersect_range(m, poly_shape(p, t));
+    return m;
+}
+
+static PolyIndices equation_indices(const Equation *e, bool reduced, Index **buffer)
+{
+    int n = 0;
+    for (int i = 0; i < e->indices.n; i++)
+        buffer[n++] = e->indices.at[i];
+    if (reduced && e->kind == EQ_REDUCE)
+        for (int i = 0; i < e->nest->indices.n; i++)
+            buffer[n++] = e->nest->indices.at[i];
+    return (PolyIndices){ n, buffer };
+}
+
+static isl_set *written_by_others(const Poly *p, const Equation *e)
+{
+    isl_set *written = isl_set_empty(isl_set_get_space(poly_shape(p, e->lhs)));
+    for (int i = 0; i < p->kernel->equations.n; i++) {
+        const Equation *o = p->kernel->equations.at[i];
+        if (o != e && o->lhs == e->lhs && !o->otherwise)
+            written = isl_set_union(written, isl_map_range(poly_write(p, o)));
+    }
+    return isl_set_coalesce(written);
+}
+
+isl_set *poly_domain(const Poly *p, const Equation *e, bool reduced, bool *exact)
+{
+    Index *buffer[64];
+    PolyIndices ix = equation_indices(e, reduced, buffer), outer = equation_indices(e, false, buffer);
+    isl_set *s = poly_box(p, outer, e->conds.n, e->conds.at, exact);
+    if (e->otherwise) {
+        isl_set *written = written_by_others(p, e);
+        isl_map *w = poly_subscripts(p, outer, e->lhs, e->subs, NULL);
+        s = isl_set_subtract(s, isl_map_domain(isl_map_intersect_range(w, written)));
+        s = isl_set_coalesce(s);
+    }
+    if (ix.n > outer.n) {
+        bool all;
+        isl_set *inner = poly_box(p, ix, e->nest->conds.n, e->nest->conds.at, &all);
+        s = isl_set_intersect(isl_set_add_dims(s, isl_dim_set, (unsigned)(ix.n - outer.n)), inner);
+        if (exact)
+            *exact = *exact && all;
+    }
+    for (int i = 0; i < ix.n; i++)
+        s = isl_set_set_dim_name(s, isl_dim_set, (unsigned)i, ix.at[i]->name);
+    char name[24];
+    snprintf(name, sizeof name, "S%d", e->id);
+    return isl_set_set_tuple_name(s, name);
+}
+
+isl_map *poly_write(const Poly *p, const Equation *e)
+{
+    Index *buffer[64];
+    PolyIndices ix = equation_indices(e, false, buffer);
+    isl_map *w = poly_subscripts(p, ix, e->lhs, e->subs, NULL);
+    char name[24];
+    snprintf(name, sizeof name, "S%d", e->id);
+    w = isl_map_set_tuple_name(w, isl_dim_in, name);
+    return isl_map_intersect_domain(w, poly_domain(p, e, false, NULL));
+}
+
+// ---- functions back to expressions ----------------------------------------------------------------------------
+
+typedef struct { const Poly *p; Arena *a; PolyIndices ix; } Back;
+
+static Expr *aff_expr(const Back *b, isl_aff *f);
+
+static Expr *term(const Back *b, Expr *sum, isl_val *c, Expr *x)
+{
+    Range nowhere = { 0, 0 };
+    long v = isl_val_get_num_si(c);
+    isl_val_free(c);
+    if (v == 0)
+        return sum;
+    long magnitude = labs(v);
+    Expr *product = magnitude == 1 && x ? x
+                  : x ? expr_binary(b->a, OP_MUL, DT_INDEX, expr_int(b->a, DT_INDEX, magnitude, nowhere), x)
+                      : expr_int(b->a, DT_INDEX, magnitude, nowhere);
+    if (!sum)
+        return v > 0 ? product : expr_unary(b->a, OP_NEG, DT_INDEX, product);
+    return expr_binary(b->a, v > 0 ? OP_ADD : OP_SUB, DT_INDEX, sum, product);
+}
+
+// sum of coefficient * variable; `f` has integer coefficients after scaling by the common denominator.
+static Expr *linear_expr(const Back *b, isl_aff *f)
+{
+    Range nowhere = { 0, 0 };
+    Expr *sum = NULL;
+    for (int i = 0; i < b->ix.n; i++)
+        sum = term(b, sum, isl_aff_get_coefficient_val(f, isl_dim_in, i), expr_index(b->a, b->ix.at[i], nowhere));
+    for (int i = 0; i < b->p->kernel->dims.n; i++)
+        sum = term(b, sum, isl_aff_get_coefficient_val(f, isl_dim_param, i), expr_dim(b->a, b->p->kernel->dims.at[i], nowhere));
+    for (int i = 0; i < isl_aff_dim(f, isl_dim_div); i++) {
+        isl_val *c = isl_aff_get_coefficient_val(f, isl_dim_div, i);
+        Expr *x = NULL;
+        if (!isl_val_is_zero(c)) {
+            isl_aff *d = isl_aff_get_div(f, i);
+            x = aff_expr(b, d);
+            isl_aff_free(d);
+        }
+        sum = term(b, sum, c, x);
+    }
+    sum = term(b, sum, isl_aff_get_constant_val(f), NULL);
+    return sum ? sum : expr_int(b->a, DT_INDEX, 0, nowhere);
+}
+
+static Expr *aff_expr(const Back *b, isl_aff *f)
+{
+    isl_val *den = isl_aff_get_denominator_val(f);
+    long d = isl_val_get_num_si(den);
+    isl_aff *scaled = isl_aff_scale_val(isl_aff_copy(f), den);
+    Expr *e = linear_expr(b, scaled);
+    isl_aff_free(scaled);
+    if (d == 1)
+        return e;
+    return expr_binary(b->a, OP_FLOORDIV, DT_INDEX, e, expr_int(b->a, DT_INDEX, d, (Range){ 0, 0 }));
+}
+
+typedef struct { isl_set *set[32]; isl_aff *aff[32]; int n; } Pieces;
+
+static isl_stat collect_piece(isl_set *s, isl_aff *f, void *data)
+{
+    Pieces *pc = data;
+    if (pc->n == 32) {
+        isl_set_free(s);
+        isl_aff_free(f);
+        return isl_stat_error;
+    }
+    pc->set[pc->n] = s;
+    pc->aff[pc->n++] = f;
+    return isl_stat_ok;
+}
+
+static Expr *constraint_cond(const Back *b, isl_constraint *c)
+{
+    isl_aff *f = isl_constraint_get_aff(c);
+    Expr *e = aff_expr(b, f);
+    isl_aff_free(f);
+    Op op = isl_constraint_is_equality(c) ? OP_EQ : OP_GE;
+    return expr_binary(b->a, op, DT_BOOL, e, expr_int(b->a, DT_INDEX, 0, (Range){ 0, 0 }));
+}
+
+typedef struct { const Back *b; Expr *all; } Conjunction;
+
+static isl_stat add_constraint(isl_constraint *c, void *data)
+{
+    Conjunction *j = data;
+    Expr *e = constraint_cond(j->b, c);
+    j->all = j->all ? expr_binary(j->b->a, OP_AND, DT_BOOL, j->all, e) : e;
+    isl_constraint_free(c);
+    return isl_stat_ok;
+}
+
+typedef struct { const Back *b; Expr *any; } Disjunction;
+
+static isl_stat add_basic_set(isl_basic_set *s, void *data)
+{
+    Disjunction *d = data;
+    Conjunction j = { d->b, NULL };
+    isl_basic_set_foreach_constraint(s, add_constraint, &j);
+    if (!j.all)
+        j.all = expr_int(d->b->a, DT_BOOL, 1, (Range){ 0, 0 });
+    d->any = d->any ? expr_binary(d->b->a, OP_OR, DT_BOOL, d->any, j.all) : j.all;
+    isl_basic_set_free(s);
+    return isl_stat_ok;
+}
+
+static Expr *set_cond(const Back *b, isl_set *s)
+{
+    Disjunction d = { b, NULL };
+    isl_set *plain = isl_set_compute_divs(isl_set_copy(s));
+    isl_set_foreach_basic_set(plain, add_basic_set, &d);
+    isl_set_free(plain);
+    return d.any ? d.any : expr_int(b->a, DT_BOOL, 0, (Range){ 0, 0 });
+}
+
+// The pieces as one max (or min) of their functions, if that is what they are.
+static Expr *extremum(const Back *b, isl_pw_aff *f, Pieces *pc, bool max)
+{
+    isl_pw_aff *m = isl_pw_aff_from_aff(isl_aff_copy(pc->aff[0]));
+    Expr *e = aff_expr(b, pc->aff[0]);
+    for (int i = 1; i < pc->n; i++) {
+        isl_pw_aff *x = isl_pw_aff_from_aff(isl_aff_copy(pc->aff[i]));
+        m = max ? isl_pw_aff_max(m, x) : isl_pw_aff_min(m, x);
+        e = expr_binary(b->a, max ? OP_MAX : OP_MIN, DT_INDEX, e, aff_expr(b, pc->aff[i]));
+    }
+    isl_set *domain = isl_pw_aff_domain(isl_pw_aff_copy(f));
+    m = isl_pw_aff_intersect_domain(m, domain);
+    isl_set *differ = isl_pw_aff_ne_set(m, isl_pw_aff_copy(f));
+    bool equal = isl_set_is_empty(differ);
+    isl_set_free(differ);
+    return equal ? e : NULL;
+}
+
+Expr *poly_expr(const Poly *p, Arena *a, PolyIndices ix, isl_pw_aff *f)
+{
+    Back b = { p, a, ix };
+    Pieces pc = { .n = 0 };
+    isl_pw_aff *g = isl_pw_aff_coalesce(isl_pw_aff_gist_params(isl_pw_aff_copy(f), isl_set_copy(p->context)));
+    isl_stat ok = isl_pw_aff_foreach_piece(g, collect_piece, &pc);
+    Expr *e = NULL;
+    if (ok == isl_stat_ok && pc.n == 0)
+        e = expr_int(a, DT_INDEX, 0, (Range){ 0, 0 });
+    else if (ok == isl_stat_ok && pc.n == 1)
+        e = aff_expr(&b, pc.aff[0]);
+    else if (ok == isl_stat_ok) {
+        e = extremum(&b, g, &pc, true);
+        e = e ? e : extremum(&b, g, &pc, false);
+        if (!e) {
+            e = aff_expr(&b, pc.aff[pc.n - 1]);
+            for (int i = pc.n - 2; i >= 0; i--) {
+                Expr *args[3] = { set_cond(&b, pc.set[i]), aff_expr(&b, pc.aff[i]), e };
+                e = expr_new(a, OP_SELECT, DT_INDEX, (Range){ 0, 0 }, 3, args);
+            }
+        }
+    }
+    for (int i = 0; i < pc.n; i++) {
+        isl_set_free(pc.set[i]);
+        isl_aff_free(pc.aff[i]);
+    }
+    isl_pw_aff_free(g);
+    return e ? expr_simplify(a, e) : NULL;
+}
+
+// ---- words ----------------------------------------------------------------------------------------------------
+
+static isl_set *named(PolyIndices ix, isl_set *s)
+{
+    for (int i = 0; i < ix.n; i++)
+        s = isl_set_set_dim_name(s, isl_dim_set, (unsigned)i, ix.at[i]->name);
+    return s;
+}
+
+char *poly_example(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
+{
+    int nparam = p->kernel->dims.n;
+    isl_set *s = isl_set_reset_tuple_id(isl_set_intersect_params(isl_set_copy(set), isl_set_copy(p->context)));
+    s = isl_set_align_params(s, params_space(p));
+    s = isl_set_move_dims(s, isl_dim_set, 0, isl_dim_param, 0, (unsigned)nparam);
+    isl_set *small = isl_set_copy(s);
+    for (int i = 0; i < nparam + ix.n; i++) {
+        small = isl_set_lower_bound_si(small, isl_dim_set, (unsigned)i, -64);
+        small = isl_set_upper_bound_si(small, isl_dim_set, (unsigned)i, 4096);
+    }
+    bool none = isl_set_is_empty(small) != isl_bool_false;
+    isl_point *pt = none ? isl_set_sample_point(s) : (isl_set_free(s), isl_set_sample_point(isl_set_lexmin(isl_set_copy(small))));
+    isl_set_free(small);
+    if (!pt || isl_point_is_void(pt)) {
+        isl_point_free(pt);
+        return NULL;
+    }
+    char *text = NULL, *sizes = NULL;
+    for (int i = 0; i < nparam + ix.n; i++) {
+        isl_val *v = isl_point_get_coordinate_val(pt, isl_dim_set, i);
+        const char *name = i < nparam ? p->kernel->dims.at[i]->name : ix.at[i - nparam]->name;
+        char **to = i < nparam ? &sizes : &text;
+        *to = *to ? arena_printf(a, "%s, %s = %ld", *to, name, isl_val_get_num_si(v)) : arena_printf(a, "%s = %ld", name, isl_val_get_num_si(v));
+        isl_val_free(v);
+    }
+    isl_point_free(pt);
+    if (!text)
+        return sizes ? sizes : arena_strdup(a, "always");
+    return sizes ? arena_printf(a, "%s (with %s)", text, sizes) : text;
+}
+
+char *poly_region(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
+{
+    isl_set *s = named(ix, isl_set_reset_tuple_id(isl_set_copy(set)));
+    s = isl_set_coalesce(isl_set_gist_params(s, isl_set_copy(p->context)));
+    char *raw = isl_set_to_str(s);
+    isl_set_free(s);
+    if (!raw)
+        return arena_strdup(a, "?");
+    char *colon = strchr(raw, ':'), *end = strrchr(raw, '}');
+    char *text;
+    if (!colon) {
+        text = arena_strdup(a, "everywhere");
+    } else {
+        char *from = colon + 1;
+        while (isspace((unsigned char)*from))
+            from++;
+        while (end > from && isspace((unsigned char)end[-1]))
+            end--;
+        text = arena_strndup(a, from, (size_t)(end - from));
+    }
+    free(raw);
+    return text;
+}
