@@ -159,6 +159,10 @@ bool expr_uses(const Expr *e, const Index *index);
 // The value of a constant conversion and of constant arithmetic: exactly what run time computes.
 double fold_round_float(DType t, double x);                  // to the nearest value of a float type, ties to even
 int64_t fold_wrap_int(DType t, int64_t x);
-int64_t fold_float_to_int(DType t, double x);                // truncates, saturates, NaN gives 0 (u64: same bits)
+int64_t fold_float_to_int(DType t, double x);                // truncates, saturates, NaN gives 0 (u64: same bits); bool: x != 0
+double fold_int_to_float(DType to, DType from, int64_t x);   // rounded once
+// An operation of ARITH, COMPARE or BITS on constants of an integer, bool or index type t (one operand: x). Wraps;
+// false when it cannot be folded: a zero divisor, an index that would wrap, an operation on floats only.
+bool fold_int(Op op, DType t, int64_t x, int64_t y, int64_t *r);
 
 #endif
