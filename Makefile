@@ -1,69 +1,194 @@
 # The only build entry. `make help` lists the targets.
 #
-# Everything is built out of tree, in build/$(CONFIG): release (default), debug, asan, tsan, coverage.
-# CFLAGS, CPPFLAGS, LDFLAGS of the user are appended.
+# Everything is built out of tree, in build/$(CONFIG): release (default), debug, asan (with ubsan), tsan, coverage.
+# The folder is laid out like an installed prefix (bin, include, lib, share/pto), so that ptoc finds its data the same
+# way in both. CPPFLAGS, CFLAGS and LDFLAGS of the user are appended; a change of compiler or flags rebuilds.
+VERSION := 0.1.0
+SOVERSION := 0
 CONFIG ?= release
 BUILD  ?= build/$(CONFIG)
+prefix ?= /usr/local
+libdir ?= $(prefix)/lib
+mandir ?= $(prefix)/share/man
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 
 CC      ?= cc
 AR      ?= ar
 RE2C    ?= re2c
 BISON   ?= bison
 PKGCONF ?= pkg-config
+INSTALL ?= install
 
 OPT_release  = -O2
 OPT_debug    = -O0 -g3 -DPTO_ARENA_MALLOC -DPTO_VERIFY
 OPT_asan     = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DPTO_ARENA_MALLOC -DPTO_VERIFY
 OPT_tsan     = -O1 -g -fsanitize=thread -DPTO_VERIFY
 OPT_coverage = -O0 -g --coverage -DPTO_VERIFY
+ifeq ($(filter $(CONFIG),release debug asan tsan coverage),)
+$(error CONFIG=$(CONFIG): one of release, debug, asan, tsan, coverage)
+endif
 WARN = -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-STD  = -std=c11 -D_GNU_SOURCE
+STD  = -std=c11 -D_GNU_SOURCE -DPTO_VERSION='"$(VERSION)"'
 
-ptoc_libs := isl hwloc libcjson
-LIB_CFLAGS = $(shell $(PKGCONF) --cflags $(ptoc_libs) 2>/dev/null)
-LIB_LIBS   = $(shell $(PKGCONF) --libs $(ptoc_libs) 2>/dev/null) -ldl -lm -lpthread
+# Asked of pkg-config once, at first use: `make check` may have to install it first.
+once = $(eval $(1) := $(2))$($(1))
+COMPILER_CFLAGS = $(call once,COMPILER_CFLAGS,$(shell $(PKGCONF) --cflags isl hwloc libcjson))
+COMPILER_LIBS   = $(call once,COMPILER_LIBS,$(shell $(PKGCONF) --libs isl hwloc libcjson) -ldl -lm -lpthread)
+RUNTIME_LIBS    = $(call once,RUNTIME_LIBS,$(shell $(PKGCONF) --libs hwloc) -lm -lpthread)
+CHECK_LIBS      = $(call once,CHECK_LIBS,$(shell $(PKGCONF) --libs check))
 
-compile = $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(CPPFLAGS_OWN) $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+compile = $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(COMPILER_CFLAGS) -Iruntime/include $(CPPFLAGS) $(CFLAGS) -MMD -MP
+link    = $(CC) $(OPT_$(CONFIG)) $(CFLAGS) $(LDFLAGS)
 
-all: $(BUILD)/bin/ptoc $(BUILD)/lib/libptort.a
+all: $(BUILD)/bin/ptoc $(BUILD)/lib/libptort.a $(BUILD)/lib/libptort.so ## the compiler and the runtime (default)
+
+# The compiler and flags of the last build: when they change, everything is made again.
+flags := $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(file <$(BUILD)/flags),$(flags))
+$(shell mkdir -p $(BUILD))
+$(file >$(BUILD)/flags,$(flags))
+endif
+endif
+$(BUILD)/flags: ;
+
+# ---- what must be installed ----
+$(BUILD)/tools: .ci/deps
+	@mkdir -p $(@D)
+	@CC='$(CC)' .ci/deps --dry-run build
+	@touch $@
 
 # ---- compiler ----
 compiler_src := $(shell find compiler -name '*.c' | sort)
 compiler_obj := $(compiler_src:%.c=$(BUILD)/%.o) $(BUILD)/gen/lexer.o $(BUILD)/gen/parser.o
 compiler_lib_obj := $(filter-out $(BUILD)/compiler/cli/main.o,$(compiler_obj))
 
-$(BUILD)/gen/lexer.c: grammar/lexer.re
+$(BUILD)/gen/lexer.c: grammar/lexer.re | $(BUILD)/tools
 	@mkdir -p $(@D)
 	$(RE2C) -W -Werror --no-debug-info -o $@ $<
-$(BUILD)/gen/parser.c $(BUILD)/gen/parser.h &: grammar/parser.y
+$(BUILD)/gen/parser.c $(BUILD)/gen/parser.h &: grammar/parser.y | $(BUILD)/tools
 	@mkdir -p $(BUILD)/gen
 	$(BISON) -Wall -Werror --header=$(BUILD)/gen/parser.h -o $(BUILD)/gen/parser.c $<
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/parser.h
-	$(compile) -Icompiler -I$(BUILD)/gen -Iruntime/include -c -o $@ $<
-$(BUILD)/compiler/%.o: compiler/%.c $(BUILD)/gen/parser.h
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/parser.h $(BUILD)/flags
+	$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
+$(BUILD)/compiler/%.o: compiler/%.c $(BUILD)/flags | $(BUILD)/gen/parser.h
 	@mkdir -p $(@D)
-	$(compile) -Icompiler -I$(BUILD)/gen -Iruntime/include -c -o $@ $<
+	$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
 $(BUILD)/lib/libptoc.a: $(compiler_lib_obj)
 	@mkdir -p $(@D)
 	rm -f $@; $(AR) rcs $@ $^
-$(BUILD)/bin/ptoc: $(BUILD)/compiler/cli/main.o $(BUILD)/lib/libptoc.a $(BUILD)/lib/libptort.a
+# The whole runtime is in ptoc, and visible to the kernels that `ptoc run` and `ptoc check` load: one runtime, one pool.
+$(BUILD)/bin/ptoc: $(BUILD)/compiler/cli/main.o $(BUILD)/lib/libptoc.a $(BUILD)/lib/libptort.a $(BUILD)/exports | $(BUILD)/share
 	@mkdir -p $(@D)
-	$(CC) $(OPT_$(CONFIG)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS) -fopenmp
+	$(link) -fopenmp -Wl,--dynamic-list=$(BUILD)/exports -o $@ $(filter %.o,$^) $(BUILD)/lib/libptoc.a \
+	    -Wl,--whole-archive $(BUILD)/lib/libptort.a -Wl,--no-whole-archive $(COMPILER_LIBS)
+# Data and headers where an installed ptoc has them.
+$(BUILD)/share:
+	@mkdir -p $(BUILD)/share/pto
+	@ln -sfn $(CURDIR)/targets $(BUILD)/share/pto/targets
+	@ln -sfn $(CURDIR)/stdlib $(BUILD)/share/pto/stdlib
+	@ln -sfn $(CURDIR)/runtime/include $(BUILD)/include
 
 # ---- runtime ----
+# One set of objects for both libraries. A version script leaves pto_* alone visible in the shared one.
 runtime_src := $(shell find runtime/src -name '*.c' | sort)
 runtime_obj := $(runtime_src:%.c=$(BUILD)/%.o)
-$(BUILD)/runtime/%.o: runtime/%.c
+$(BUILD)/runtime/%.o: runtime/%.c $(BUILD)/flags | $(BUILD)/tools
 	@mkdir -p $(@D)
-	$(compile) -fPIC -fvisibility=hidden -fopenmp -Iruntime/include -c -o $@ $<
+	$(compile) -fPIC -fopenmp -c -o $@ $<
 $(BUILD)/lib/libptort.a: $(runtime_obj)
 	@mkdir -p $(@D)
 	rm -f $@; $(AR) rcs $@ $^
+$(BUILD)/lib/libptort.so.$(VERSION): $(runtime_obj) $(BUILD)/version-script
+	@mkdir -p $(@D)
+	$(link) -shared -fopenmp -Wl,-soname,libptort.so.$(SOVERSION) -Wl,--version-script=$(BUILD)/version-script -o $@ $(runtime_obj) $(RUNTIME_LIBS)
+$(BUILD)/lib/libptort.so: $(BUILD)/lib/libptort.so.$(VERSION)
+	ln -sf libptort.so.$(VERSION) $(BUILD)/lib/libptort.so.$(SOVERSION)
+	ln -sf libptort.so.$(SOVERSION) $@
+$(BUILD)/version-script: Makefile
+	@echo 'PTORT_$(SOVERSION) { global: pto_*; local: *; };' >$@
+$(BUILD)/exports: Makefile
+	@echo '{ pto_*; };' >$@
 
-clean:
+# ---- tests ----
+# tests/unit/test_NAME.c exports `Suite *suite_NAME(void)`; the list of suites is made from the file names.
+unit_src := $(wildcard tests/unit/*.c)
+unit_obj := $(unit_src:%.c=$(BUILD)/%.o)
+unit_suites := $(patsubst tests/unit/test_%.c,SUITE(%),$(filter tests/unit/test_%.c,$(unit_src)))
+$(BUILD)/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags | $(BUILD)/gen/parser.h $(BUILD)/tests/unit/suites.def
+	@mkdir -p $(@D)
+	$(compile) -Icompiler -I$(BUILD)/gen -I$(BUILD)/tests/unit -Iruntime/src -c -o $@ $<
+ifneq ($(file <$(BUILD)/tests/unit/suites.def),$(unit_suites))
+$(BUILD)/tests/unit/suites.def: always
+endif
+$(BUILD)/tests/unit/suites.def:
+	@mkdir -p $(@D)
+	@echo '$(unit_suites)' >$@
+$(BUILD)/tests/unit/unit: $(unit_obj) $(BUILD)/lib/libptoc.a $(BUILD)/lib/libptort.a
+	$(link) -fopenmp -o $@ $^ $(CHECK_LIBS) $(COMPILER_LIBS)
+
+# The runner of all other tests: plain C, no libraries.
+run_src := $(wildcard tests/run/*.c)
+run_obj := $(run_src:%.c=$(BUILD)/%.o)
+$(BUILD)/tests/run/%.o: tests/run/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(compile) -c -o $@ $<
+$(BUILD)/tests/run/run: $(run_obj)
+	$(link) -o $@ $^ -lm
+
+# Unit tests need Check; without it the runner reports them skipped.
+unit = $(if $(shell $(PKGCONF) --exists check 2>/dev/null && echo yes),$(BUILD)/tests/unit/unit)
+JOBS ?= 2
+T ?=
+run_tests = CC='$(CC)' CONFIG='$(CONFIG)' $(BUILD)/tests/run/run -j $(JOBS) -b $(BUILD)
+
+check: ## all tests; T=GROUP or T=GROUP/NAME for some of them, JOBS=N at once
+	@CC='$(CC)' .ci/deps check
+	@+$(MAKE) --no-print-directory check-only
+check-only: all $(BUILD)/tests/run/run $(unit) # what `make check` does once the tools are there
+	@$(run_tests) $(T)
+fuzz: all $(BUILD)/tests/run/run ## random programs against the reference evaluator until one fails
+	@$(run_tests) -F fuzz
+
+# ---- demo, bench ----
+demo: ## builds, then times the headline kernel and filters an image
+	@CC='$(CC)' .ci/deps build
+	@+$(MAKE) --no-print-directory all
+	@CC='$(CC)' BUILD='$(BUILD)' sh samples/demo/demo.sh
+bench: all ## measures the samples against plain C
+	@CC='$(CC)' BUILD='$(BUILD)' sh tests/bench/bench.sh
+
+# ---- install ----
+man_pages := $(wildcard man/*.[1-9])
+headers := $(wildcard runtime/include/*.h runtime/include/ptort/*.h)
+dest = $(DESTDIR)$(prefix)
+dest_lib = $(DESTDIR)$(libdir)
+install: all ## to prefix=/usr/local, under DESTDIR
+	$(INSTALL) -d '$(dest)/bin' '$(dest)/include' '$(dest_lib)/pkgconfig' '$(dest_lib)/cmake/pto' '$(dest)/share/pto/stdlib' '$(dest)/share/pto/targets'
+	$(INSTALL) -m 755 $(BUILD)/bin/ptoc '$(dest)/bin/ptoc'
+	for h in $(headers:runtime/include/%=%); do $(INSTALL) -D -m 644 runtime/include/$$h '$(dest)/include/'$$h || exit 1; done
+	$(INSTALL) -m 644 $(BUILD)/lib/libptort.a '$(dest_lib)/libptort.a'
+	$(INSTALL) -m 755 $(BUILD)/lib/libptort.so.$(VERSION) '$(dest_lib)/libptort.so.$(VERSION)'
+	ln -sf libptort.so.$(VERSION) '$(dest_lib)/libptort.so.$(SOVERSION)'
+	ln -sf libptort.so.$(SOVERSION) '$(dest_lib)/libptort.so'
+	sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' -e 's|@version@|$(VERSION)|g' runtime/ptort.pc.in >'$(dest_lib)/pkgconfig/ptort.pc'
+	sed -e 's|@version@|$(VERSION)|g' runtime/pto-config.cmake.in >'$(dest_lib)/cmake/pto/pto-config.cmake'
+	for f in $(wildcard stdlib/*.pto) $(wildcard targets/*.pto); do $(INSTALL) -m 644 $$f '$(dest)/share/pto/'$$f || exit 1; done
+	for f in $(man_pages); do $(INSTALL) -D -m 644 $$f '$(DESTDIR)$(mandir)/man'$${f##*.}/$${f##*/} || exit 1; done
+uninstall: ## removes what install put there
+	rm -f '$(dest)/bin/ptoc' '$(dest_lib)/libptort.a' '$(dest_lib)'/libptort.so* '$(dest_lib)/pkgconfig/ptort.pc' \
+	    $(headers:runtime/include/%='$(dest)/include/%') $(foreach f,$(man_pages),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(f)))/$(notdir $(f))')
+	rm -rf '$(dest)/share/pto' '$(dest_lib)/cmake/pto'
+	-rmdir '$(dest)/include/ptort' 2>/dev/null
+
+clean: ## removes build/
 	rm -rf build
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | while IFS=@ read -r a b; do printf '%-18s %s\n' "$$a" "$$b"; done
+	@echo '  CONFIG=release|debug|asan|tsan|coverage  CC=gcc|clang  CFLAGS=...  BUILD=folder'
 
-.PHONY: all clean
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+always:
+.PHONY: all check check-only fuzz demo bench install uninstall clean help always
+-include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(run_obj:.o=.d)
