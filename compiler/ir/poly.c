@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <isl/constraint.h>
+#include <isl/ilp.h>
 #include <isl/local_space.h>
 #include <isl/point.h>
 #include <isl/printer.h>
@@ -381,6 +382,18 @@ isl_map *poly_write(const Poly *p, const Equation *e)
 
 // ---- functions back to expressions ----------------------------------------------------------------------------
 
+Expr *poly_param_expr(const Poly *p, Arena *a, isl_id *id)
+{
+    Index *index = isl_id_get_user(id);
+    if (index)
+        return expr_index(a, index, (Range){ 0, 0 });
+    const char *name = isl_id_get_name(id);
+    for (int i = 0; i < p->kernel->dims.n; i++)
+        if (strcmp(p->kernel->dims.at[i]->name, name) == 0)
+            return expr_dim(a, p->kernel->dims.at[i], (Range){ 0, 0 });
+    return expr_int(a, DT_INDEX, 0, (Range){ 0, 0 });
+}
+
 typedef struct { const Poly *p; Arena *a; PolyIndices ix; } Back;
 
 static Expr *aff_expr(const Back *b, isl_aff *f);
@@ -401,6 +414,14 @@ static Expr *term(const Back *b, Expr *sum, isl_val *c, Expr *x)
     return expr_binary(b->a, v > 0 ? OP_ADD : OP_SUB, DT_INDEX, sum, product);
 }
 
+static Expr *param_expr(const Back *b, isl_aff *f, int pos)
+{
+    isl_id *id = isl_aff_get_dim_id(f, isl_dim_param, pos);
+    Expr *e = poly_param_expr(b->p, b->a, id);
+    isl_id_free(id);
+    return e;
+}
+
 // sum of coefficient * variable; `f` has integer coefficients after scaling by the common denominator.
 static Expr *linear_expr(const Back *b, isl_aff *f)
 {
@@ -408,8 +429,11 @@ static Expr *linear_expr(const Back *b, isl_aff *f)
     Expr *sum = NULL;
     for (int i = 0; i < b->ix.n; i++)
         sum = term(b, sum, isl_aff_get_coefficient_val(f, isl_dim_in, i), expr_index(b->a, b->ix.at[i], nowhere));
-    for (int i = 0; i < b->p->kernel->dims.n; i++)
-        sum = term(b, sum, isl_aff_get_coefficient_val(f, isl_dim_param, i), expr_dim(b->a, b->p->kernel->dims.at[i], nowhere));
+    for (int i = 0; i < isl_aff_dim(f, isl_dim_param); i++) {
+        isl_val *c = isl_aff_get_coefficient_val(f, isl_dim_param, i);
+        Expr *x = isl_val_is_zero(c) ? NULL : param_expr(b, f, i);
+        sum = term(b, sum, c, x);
+    }
     for (int i = 0; i < isl_aff_dim(f, isl_dim_div); i++) {
         isl_val *c = isl_aff_get_coefficient_val(f, isl_dim_div, i);
         Expr *x = NULL;
@@ -510,6 +534,12 @@ static Expr *extremum(const Back *b, isl_pw_aff *f, Pieces *pc, bool max)
     bool equal = isl_set_is_empty(differ);
     isl_set_free(differ);
     return equal ? e : NULL;
+}
+
+Expr *poly_set_cond(const Poly *p, Arena *a, PolyIndices ix, isl_set *s)
+{
+    Back b = { p, a, ix };
+    return set_cond(&b, s);
 }
 
 Expr *poly_expr(const Poly *p, Arena *a, PolyIndices ix, isl_pw_aff *f)

@@ -11,6 +11,7 @@
 
 #include <isl/aff.h>
 #include <isl/ctx.h>
+#include <isl/id.h>
 #include <isl/map.h>
 #include <isl/set.h>
 #include <isl/space.h>
@@ -51,6 +52,11 @@ __isl_give isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor 
 
 // The expression of a piecewise affine function over `ix` (min, max, select, floordiv where needed).
 Expr *poly_expr(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_pw_aff *f);
+// A set over `ix` as one bool expression (or of and).
+Expr *poly_set_cond(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_set *s);
+// What a parameter stands for: the Index that is the id's user pointer (loops outside a statement), else the dim
+// of that name.
+Expr *poly_param_expr(const Poly *p, Arena *a, __isl_keep isl_id *id);
 // One point of a set as text, "i = 3, j = 0 (with M = 4, N = 1)", preferring small values; for messages.
 char *poly_example(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_set *s);
 // A set as readable conditions, "i >= N - 3, j = 0"; for messages.
