@@ -1,0 +1,34 @@
+// Groups that only call something else: the unit tests, and shell scripts.
+//
+// A script tests/{cli,install,arm64,fuzz}/*.sh runs in a temporary folder with SOURCE, BUILD, PTOC, CC and CONFIG set;
+// exit code 0 is a pass, 77 a skip (its output says why). One that ends with a line of counts is counted by that.
+#include "run.h"
+
+// The output is wanted even when all is well: it holds the counts.
+static Verdict run_unit(const Test *t) {
+    (void)t;
+    char *unit = text("%s/tests/unit/unit", setup.build), *out;
+    if (!is_file(unit))
+        return skip("Check is not installed");
+    int code = shell(&out, "%s", quote(unit));
+    say("%s", out);
+    return code == 0 ? PASS : FAIL;
+}
+
+void add_unit(void) {
+    test_add((Test){.group = "unit", .run = run_unit, .seconds = 600, .counts = true});
+}
+
+static Verdict run_script(const Test *t) {
+    char *out;
+    int code = shell(&out, "cd %s && sh %s", quote(scratch), quote(t->path));
+    say("%s", trim(out));
+    return code == 0 ? PASS : code == SKIP ? SKIP : FAIL;
+}
+
+void add_scripts(void) {
+    static const char *const groups[] = {"cli", "install", "arm64", "fuzz"};
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        for (char **f = files(text("%s/tests/%s", setup.source, groups[i]), ".sh"); *f; f++)
+            test_add((Test){.group = groups[i], .name = stem(*f), .run = run_script, .path = *f, .seconds = 300, .counts = true});
+}
