@@ -156,8 +156,9 @@ void expr_walk(Expr *e, bool (*f)(Expr *e, void *data), void *data)
     if (!f(e, data)) return;
     if (op_class(e->op) == OPC_NEST) {
         for (int i = 0; i < e->nest->indices.n; i++) {
-            expr_walk(e->nest->indices.at[i]->lo, f, data);
-            expr_walk(e->nest->indices.at[i]->hi, f, data);
+            Index *x = e->nest->indices.at[i];
+            if (x->lo) expr_walk(x->lo, f, data);      // sema walks before it has inferred all ranges
+            if (x->hi) expr_walk(x->hi, f, data);
         }
         for (int i = 0; i < e->nest->conds.n; i++) expr_walk(e->nest->conds.at[i], f, data);
     }

@@ -155,6 +155,14 @@ Expr *expr_substitute(Arena *a, Expr *e, int n, Index *const *from, Expr *const 
 // Calls f on e and everything below (nests' ranges and conditions too), parents first; stops below when f returns false.
 void expr_walk(Expr *e, bool (*f)(Expr *e, void *data), void *data);
 bool expr_uses(const Expr *e, const Index *index);
+// As a user would write it, for messages; the second without spaces, as inside a[...].
+char *expr_text(Arena *a, const Expr *e);
+char *expr_text_subscript(Arena *a, const Expr *e);
+
+// A read with what holds where it is evaluated: the conditions of enclosing ifs, && and ||, and guards (outermost
+// first, affine or not), and the indices of enclosing reductions. Valid during the visit.
+typedef struct { Expr *read; int nguards; Expr *const *guards; int nnested; Index *const *nested; } ReadSite;
+void expr_reads(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data);
 
 // The value of a constant conversion and of constant arithmetic: exactly what run time computes.
 double fold_round_float(DType t, double x);                  // to the nearest value of a float type, ties to even

@@ -307,6 +307,7 @@ static void simplify_nest(Arena *a, Nest *nest)
 {
     for (int i = 0; i < nest->indices.n; i++) {
         Index *x = nest->indices.at[i];
+        if (!x->lo) continue;                          // sema has not inferred it yet
         x->lo = expr_simplify(a, x->lo);
         x->hi = expr_simplify(a, x->hi);
     }
