@@ -3,9 +3,9 @@
 // Everything the compiler builds lives in an arena and dies with it; nobody frees a single object. A scratch
 // pointer is never stored in data that lives longer. Built with -DPTO_ARENA_MALLOC every object is a malloc of
 // its own, so that ASan and valgrind see each overrun. Running out of memory ends the process with exit code 70
-// through arena_oom_handler (the command line installs it; it never returns).
+// through arena_oom_handler, a weak symbol that a program may define for itself.
 //
-// Test: tests/unit/test_arena.c
+// Test: tests/unit/test_base.c
 #ifndef PTOC_BASE_ARENA_H
 #define PTOC_BASE_ARENA_H
 
@@ -16,6 +16,9 @@ typedef struct Arena Arena;
 
 Arena *arena_new(void);                  // an empty arena; the caller frees it
 void arena_free(Arena *a);               // frees every object of the arena; NULL is allowed
+
+// Called when memory runs out; must not return. The default says so and ends the process with code 70.
+__attribute__((noreturn)) void arena_oom_handler(void);
 
 // `size` zeroed bytes aligned for any type. Never NULL.
 void *arena_alloc(Arena *a, size_t size);

@@ -29,7 +29,8 @@ typedef struct Diags Diags;
 Diags *diags_new(Arena *a, const Sources *sources, FILE *out);
 void diags_set_format(Diags *d, DiagFormat format);
 void diags_set_color(Diags *d, bool on);
-// -Wname, -Wno-name, -Werror, -Werror=name, -Wall (text after "-W"). False: unknown name.
+// -Wname, -Wno-name, -Werror, -Werror=name, -Wno-error, -Wno-error=name, -Wall (text after "-W"). False: an unknown
+// name, or one that cannot be switched off because it is an error.
 bool diags_option(Diags *d, const char *option);
 
 // Reports; returns a handle for notes (valid until the next diag_report), or -1 when it is switched off.
@@ -40,6 +41,8 @@ void diag_help(Diags *d, const char *fmt, ...) __attribute__((format(printf, 2, 
 int diags_errors(const Diags *d);        // how many errors so far (with -Werror, warnings count)
 bool diags_full(const Diags *d);         // the limit of errors is reached: stop
 void diags_flush(Diags *d);              // prints what was reported since the last flush, in order of report
+                                         // (JSON is one array for the whole run: nothing before diags_finish)
+void diags_finish(Diags *d);             // the last flush; says when the limit of errors was reached. Call once.
 const char *diag_name(DiagId id);
 Severity diag_default_severity(DiagId id);
 const char *diag_about(DiagId id);

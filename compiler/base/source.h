@@ -29,7 +29,7 @@ typedef struct { const SourceFile *file; int line, column; } Position;   // 1-ba
 
 // Reads a file ("-": standard input) whole. NULL and *error (in the arena) if it cannot be read or is too large.
 SourceFile *source_load(Sources *s, const char *path, const char **error);
-// Adds a text that is in memory; it is copied.
+// Adds a text that is in memory; it is copied. NULL only when it is too large (256 MiB).
 SourceFile *source_add(Sources *s, const char *path, const char *text, size_t size);
 // The position of an offset; file is NULL when it lies in no file.
 Position source_position(const Sources *s, uint32_t offset);

@@ -35,6 +35,8 @@ typedef enum {
     TOP_ADD, TOP_SUB, TOP_MUL, TOP_DIV, TOP_REM, TOP_EQ, TOP_NE, TOP_LT, TOP_LE, TOP_GT, TOP_GE, TOP_AND, TOP_OR, TOP_NEG, TOP_NOT,
 } TreeOp;
 
+enum { TREE_DEPTH_MAX = 1000 };
+
 typedef struct Tree Tree;
 typedef VEC(Tree *) TreeList;
 struct Tree {
@@ -44,6 +46,7 @@ struct Tree {
     bool closed;          // TREE_RANGE: ..=
     bool parens;          // was written in brackets (diagnostics and the printer want to know)
     bool overflow;        // TREE_INT: the literal exceeds 64 bits unsigned
+    int depth;            // 1 for a leaf; the parser refuses more than TREE_DEPTH_MAX, so recursion over a tree is safe
     uint64_t ival;
     double fval;
     const char *text;
@@ -54,9 +57,12 @@ struct Tree {
 
 typedef struct { const char *kind; Range range; Tree *value; } TreeBorder;          // kind NULL: none; value for const(e)
 typedef struct { Tree *extent; TreeBorder border; } TreeDim;                        // extent: expr, TREE_RANGE or TREE_GROUP
-typedef struct { const char *name; Range range; bool has_dims; VEC(TreeDim) dims; TreeBorder border; } TreeType;
+typedef VEC(TreeDim) TreeDims;
+typedef struct { const char *name; Range range; bool has_dims; TreeDims dims; TreeBorder border; } TreeType;
 typedef struct { const char *name; Range range; TreeType type; const char *init; Range init_range; } TreeParam;   // init: outputs, "= C0"
 typedef struct { const char *name; Range range; const char *type; Tree *value; } TreeGeneric;
+typedef VEC(TreeParam) TreeParams;
+typedef VEC(TreeGeneric) TreeGenerics;
 
 typedef enum {
     STMT_DECL,       // u: f32[...];
@@ -65,30 +71,33 @@ typedef enum {
 } StmtKind;
 
 typedef struct { const char *name; Range range; } TreeName;
+typedef VEC(TreeName) TreeNames;
 typedef struct {
     StmtKind kind;
     Range range;
     bool view;
-    VEC(TreeName) names;         // STMT_DECL, STMT_EQUATION: the left names
+    TreeNames names;             // STMT_DECL, STMT_EQUATION: the left names
     bool has_subs;
     TreeList subs;               // left subscripts
     TreeType type;               // STMT_DECL
     Tree *expr;                  // STMT_EQUATION: right side; STMT_CALL: the call
     TreeList conds;              // the tail; a bare `otherwise` tail is one TREE_OTHERWISE
 } TreeStmt;
+typedef VEC(TreeStmt *) TreeStmts;
 
 typedef struct {
     const char *name; Range name_range, range;
-    VEC(TreeGeneric) generics;
-    VEC(TreeParam) inputs, outputs;
+    TreeGenerics generics;
+    TreeParams inputs, outputs;
     TreeList where;
-    VEC(TreeStmt *) stmts;
+    TreeStmts stmts;
 } TreeKernel;
 
 // Schedules and machines: one shape for all directives.
 typedef enum { WORD_PATH, WORD_NUMBER, WORD_FLOAT, WORD_STRING, WORD_SYMBOL /* .. ..= in on % / - */, WORD_GROUP } WordKind;
 typedef struct TreeWord TreeWord;
-typedef struct { const char *key; Range key_range, range; VEC(TreeWord *) words; } TreeClause;      // key: before '=', or NULL
+typedef VEC(TreeWord *) TreeWords;
+typedef struct { const char *key; Range key_range, range; TreeWords words; } TreeClause;      // key: before '=', or NULL
 typedef VEC(TreeClause) TreeClauses;
 struct TreeWord { WordKind kind; Range range; const char *text; uint64_t ival; double fval; TreeClauses group; };
 typedef struct TreeDirective TreeDirective;

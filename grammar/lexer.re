@@ -1,0 +1,242 @@
+// The scanner of .pto and .ptoir text (re2c). The whole file is in memory; it ends in a NUL that is past the limit,
+// so a NUL inside is an ordinary wrong character. UTF-8 may stand in comments and strings only.
+//
+// The scanner counts open brackets and stops the parser (`nesting`) before its stack or a recursion over the tree
+// could overflow. After a wrong character it goes on with the next token.
+//
+// Test: tests/unit/test_syntax.c
+#include "syntax/reader.h"
+
+#include "parser.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*!re2c
+    re2c:define:YYCTYPE = "unsigned char";
+    re2c:define:YYCURSOR = "r->cursor";
+    re2c:define:YYMARKER = "r->marker";
+    re2c:define:YYLIMIT = "r->limit";
+    re2c:yyfill:enable = 0;
+    re2c:eof = 0;
+
+    digit  = [0-9];
+    letter = [A-Za-z_];
+    name   = letter (letter | digit)*;
+    dec    = digit+;
+    hex    = "0" [xX] [0-9a-fA-F]+;
+    float  = digit+ ("." digit+)? [eE] [-+]? digit+ | digit+ "." digit+;
+    tail   = [\x80-\xbf];
+    utf8   = [\xc2-\xdf] tail | "\xe0" [\xa0-\xbf] tail | [\xe1-\xec\xee\xef] tail{2} | "\xed" [\x80-\x9f] tail
+           | "\xf0" [\x90-\xbf] tail{2} | [\xf1-\xf3] tail{3} | "\xf4" [\x80-\x8f] tail{2};
+*/
+
+static Range range_of(const Reader *r, const unsigned char *begin, const unsigned char *end) {
+    const unsigned char *text = (const unsigned char *)r->file->text;
+    return (Range){.begin = r->file->base + (uint32_t)(begin - text), .end = r->file->base + (uint32_t)(end - text)};
+}
+
+static void wrong(Reader *r, Range at, const char *what, const char *help) {
+    if (r->stopped || diag_report(r->diags, D_LEX, at, "%s", what) < 0 || !help)
+        return;
+    diag_help(r->diags, "%s", help);
+}
+
+// ---- literals ----
+
+static Tree *literal(Reader *r, TreeKind kind, Range at) {
+    Tree *t = ARENA_NEW(r->arena, Tree);
+    *t = (Tree){.kind = kind, .range = at, .depth = 1};
+    return t;
+}
+
+static Tree *integer(Reader *r, const char *text, Range at, int base) {
+    Tree *t = literal(r, TREE_INT, at);
+    errno = 0;
+    t->ival = strtoull(text, NULL, base);
+    t->overflow = errno == ERANGE;
+    return t;
+}
+
+static Tree *floating(Reader *r, const char *text, Range at) {
+    Tree *t = literal(r, TREE_FLOAT, at);
+    t->text = text;
+    t->fval = strtod(text, NULL);
+    if (isinf(t->fval) && !r->stopped)
+        diag_report(r->diags, D_LITERAL, at, "%.40s is beyond the largest f64", text);
+    return t;
+}
+
+static int hex_value(unsigned char c) {
+    return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
+}
+
+// The text of a string literal between its quotes. Escapes were checked by the scanner.
+static const char *unescape(Reader *r, const unsigned char *s, const unsigned char *end) {
+    char *text = arena_alloc(r->arena, (size_t)(end - s) + 1), *out = text;
+    while (s < end) {
+        if (*s != '\\') {
+            *out++ = (char)*s++;
+        } else if (s[1] == 'x') {
+            *out++ = (char)(hex_value(s[2]) * 16 + hex_value(s[3]));
+            s += 4;
+        } else {
+            *out++ = s[1] == 'n' ? '\n' : s[1] == 't' ? '\t' : s[1] == 'r' ? '\r' : (char)s[1];
+            s += 2;
+        }
+    }
+    return text;
+}
+
+// Behind the opening quote. An unterminated string ends with its line.
+static const char *string(Reader *r, const unsigned char *open) {
+    for (;;) {
+        const unsigned char *start = r->cursor;
+        /*!re2c
+            ["]                                { return unescape(r, open + 1, r->cursor - 1); }
+            [^\x00-\x1f\x7f-\xff"\\]           { continue; }
+            [\t]                               { continue; }
+            utf8                               { continue; }
+            [\\] [nrt"\\]                      { continue; }
+            [\\] "x" ([1-9a-fA-F] [0-9a-fA-F] | "0" [1-9a-fA-F]) { continue; }
+            [\n]                               { goto unterminated; }
+            $                                  { goto unterminated; }
+            [\\]                               { goto bad; }
+            *                                  { goto bad; }
+        */
+    unterminated:
+        r->cursor = start;
+        wrong(r, range_of(r, open, start), "a string without its closing '\"'", NULL);
+        return "";
+    bad:
+        wrong(r, range_of(r, start, r->cursor), start[0] == '\\' ? "an unknown escape in a string" : "a character that a string cannot hold",
+              start[0] == '\\' ? "the escapes are \\n \\t \\r \\\" \\\\ and \\x41" : "strings are UTF-8; write other bytes as \\x80");
+        while (r->cursor < r->limit && *r->cursor != '"' && *r->cursor != '\n')
+            r->cursor += *r->cursor == '\\' && r->cursor + 1 < r->limit && r->cursor[1] != '\n' ? 2 : 1;
+        r->cursor += r->cursor < r->limit && *r->cursor == '"';
+        return "";
+    }
+}
+
+// ---- trivia and errors ----
+
+static void line_comment(Reader *r) {
+    const unsigned char *end = memchr(r->cursor, '\n', (size_t)(r->limit - r->cursor));
+    r->cursor = end ? end : r->limit;
+}
+
+static void block_comment(Reader *r, const unsigned char *open) {
+    const unsigned char *end = memmem(r->cursor, (size_t)(r->limit - r->cursor), "*/", 2);
+    if (!end)
+        wrong(r, range_of(r, open, open + 2), "a comment without its closing '*/'", NULL);
+    r->cursor = end ? end + 2 : r->limit;
+}
+
+// Takes the rest of a letter, so that one is reported once.
+static void wrong_character(Reader *r, const unsigned char *start) {
+    while (r->cursor < r->limit && start[0] >= 0x80 && *r->cursor >= 0x80)
+        r->cursor++;
+    Range at = range_of(r, start, r->cursor);
+    if (start[0] == '&' || start[0] == '|')
+        wrong(r, at, "a single '&' or '|' is no operator", "write '&&' or '||'; for bits there are bitand(a, b) and bitor(a, b)");
+    else if (start[0] >= 0x80)
+        wrong(r, at, "a character outside ASCII in front of no comment or string", "names are made of a-z, A-Z, 0-9 and _");
+    else if (start[0] == '\'')
+        wrong(r, at, "a character literal is no token", "write the number; strings have double quotes");
+    else
+        wrong(r, at, "a character that no token starts with", NULL);
+}
+
+static int stop(Reader *r, const char *what) {
+    if (!r->stopped)
+        diag_report(r->diags, D_DEPTH, range_of(r, r->cursor - 1, r->cursor), "%s", what);
+    r->stopped = true;
+    return T_YYEOF;
+}
+
+static int open_bracket(Reader *r) {
+    if (++r->open > READER_BRACKETS_MAX)
+        return stop(r, "brackets nested too deeply");
+    return r->cursor[-1];
+}
+
+static int close_bracket(Reader *r) {
+    r->open -= r->open > 0;
+    return r->cursor[-1];
+}
+
+static int name(Reader *r, const unsigned char *start, SYNTAX_STYPE *value) {
+    value->text = arena_strndup(r->arena, (const char *)start, (size_t)(r->cursor - start));
+    return T_NAME;
+}
+
+static int number(Reader *r, const unsigned char *start, SYNTAX_STYPE *value, int base) {
+    const char *text = arena_strndup(r->arena, (const char *)start, (size_t)(r->cursor - start));
+    Range at = range_of(r, start, r->cursor);
+    value->tree = base ? integer(r, text, at, base) : floating(r, text, at);
+    return T_NUMBER;
+}
+
+static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
+    for (;;) {
+        const unsigned char *start = *begin = r->cursor;
+        /*!re2c
+            [ \t\r\n\f\v]+      { continue; }
+            "//"                { line_comment(r); continue; }
+            "/*"                { block_comment(r, start); continue; }
+            $                   { return T_YYEOF; }
+
+            "kernel"            { return T_KERNEL; }
+            "schedule"          { return T_SCHEDULE; }
+            "strategy"          { return T_STRATEGY; }
+            "machine"           { return T_MACHINE; }
+            "import"            { return T_IMPORT; }
+            "view"              { return T_VIEW; }
+            "where"             { return T_WHERE; }
+            "otherwise"         { return T_OTHERWISE; }
+            "in"                { return T_IN; }
+            "on"                { return T_ON; }
+            "for"               { return T_FOR; }
+            "border"            { return T_BORDER; }
+            "if"                { return T_IF; }
+            "then"              { return T_THEN; }
+            "else"              { return T_ELSE; }
+            name                { return name(r, start, value); }
+
+            dec                 { return number(r, start, value, 10); }
+            hex                 { return number(r, start, value, 16); }
+            float               { return number(r, start, value, 0); }
+            (dec | float | hex) name {
+                wrong(r, range_of(r, start, r->cursor), "a number that runs into a name", "put a blank between them");
+                value->tree = literal(r, TREE_INT, range_of(r, start, r->cursor));
+                return T_NUMBER;
+            }
+            ["]                 { value->text = string(r, start); return T_STRING; }
+
+            "->"                { return T_ARROW; }
+            ".."                { return T_UPTO; }
+            "..="               { return T_THROUGH; }
+            "&&"                { return T_AND; }
+            "||"                { return T_OR; }
+            "=="                { return T_EQ; }
+            "!="                { return T_NE; }
+            "<="                { return T_LE; }
+            ">="                { return T_GE; }
+            [([{]              { return open_bracket(r); }
+            [)\]}]              { return close_bracket(r); }
+            [-+*/%<>!=,;:.]     { return start[0]; }
+            *                   { wrong_character(r, start); continue; }
+        */
+    }
+}
+
+int syntax_lex(SYNTAX_STYPE *value, Range *at, Reader *r) {
+    const unsigned char *begin = r->cursor;
+    r->last_end = r->token_end;
+    int token = r->stopped || diags_full(r->diags) ? T_YYEOF : scan(r, &begin, value);
+    *at = range_of(r, begin, r->cursor);
+    r->token_end = at->end;
+    return token;
+}
