@@ -37,16 +37,20 @@ once = $(eval $(1) := $(2))$($(1))
 COMPILER_CFLAGS = $(call once,COMPILER_CFLAGS,$(shell $(PKGCONF) --cflags isl hwloc libcjson))
 COMPILER_LIBS   = $(call once,COMPILER_LIBS,$(shell $(PKGCONF) --libs isl hwloc libcjson) -ldl -lm -lpthread)
 RUNTIME_LIBS    = $(call once,RUNTIME_LIBS,$(shell $(PKGCONF) --libs hwloc) -lm -lpthread)
+# Empty for a compiler without OpenMP: the runtime's own pool is then serial.
+OPENMP          = $(call once,OPENMP,$(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp))
 CHECK_LIBS      = $(call once,CHECK_LIBS,$(shell $(PKGCONF) --libs check))
 
 compile = $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(COMPILER_CFLAGS) -Iruntime/include $(CPPFLAGS) $(CFLAGS) -MMD -MP
 link    = $(CC) $(OPT_$(CONFIG)) $(CFLAGS) $(LDFLAGS)
+# With V=1 each command is shown, else a short line.
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
 
 all: $(BUILD)/bin/ptoc $(BUILD)/lib/libptort.a $(BUILD)/lib/libptort.so ## the compiler and the runtime (default)
 
 # The compiler and flags of the last build: when they change, everything is made again.
 flags := $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
-ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help install-only uninstall,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(file <$(BUILD)/flags),$(flags))
 $(shell mkdir -p $(BUILD))
 $(file >$(BUILD)/flags,$(flags))
@@ -67,22 +71,22 @@ compiler_lib_obj := $(filter-out $(BUILD)/compiler/cli/main.o,$(compiler_obj))
 
 $(BUILD)/gen/lexer.c: grammar/lexer.re | $(BUILD)/tools
 	@mkdir -p $(@D)
-	$(RE2C) -W -Werror --no-debug-info -o $@ $<
+	$(call say,RE2C)$(RE2C) -W -Werror --no-debug-info -o $@ $<
 $(BUILD)/gen/parser.c $(BUILD)/gen/parser.h &: grammar/parser.y | $(BUILD)/tools
 	@mkdir -p $(BUILD)/gen
-	$(BISON) -Wall -Werror --header=$(BUILD)/gen/parser.h -o $(BUILD)/gen/parser.c $<
+	$(call say,BISON)$(BISON) -Wall -Werror --header=$(BUILD)/gen/parser.h -o $(BUILD)/gen/parser.c $<
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/parser.h $(BUILD)/flags
-	$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
+	$(call say,CC)$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
 $(BUILD)/compiler/%.o: compiler/%.c $(BUILD)/flags | $(BUILD)/gen/parser.h
 	@mkdir -p $(@D)
-	$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
+	$(call say,CC)$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
 $(BUILD)/lib/libptoc.a: $(compiler_lib_obj)
 	@mkdir -p $(@D)
-	rm -f $@; $(AR) rcs $@ $^
+	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 # The whole runtime is in ptoc, and visible to the kernels that `ptoc run` and `ptoc check` load: one runtime, one pool.
 $(BUILD)/bin/ptoc: $(BUILD)/compiler/cli/main.o $(BUILD)/lib/libptoc.a $(BUILD)/lib/libptort.a $(BUILD)/exports | $(BUILD)/share
 	@mkdir -p $(@D)
-	$(link) -fopenmp -Wl,--dynamic-list=$(BUILD)/exports -o $@ $(filter %.o,$^) $(BUILD)/lib/libptoc.a \
+	$(call say,LINK)$(link) $(OPENMP) -Wl,--dynamic-list=$(BUILD)/exports -o $@ $(filter %.o,$^) $(BUILD)/lib/libptoc.a \
 	    -Wl,--whole-archive $(BUILD)/lib/libptort.a -Wl,--no-whole-archive $(COMPILER_LIBS)
 # Data and headers where an installed ptoc has them.
 $(BUILD)/share:
@@ -97,16 +101,16 @@ runtime_src := $(shell find runtime/src -name '*.c' | sort)
 runtime_obj := $(runtime_src:%.c=$(BUILD)/%.o)
 $(BUILD)/runtime/%.o: runtime/%.c $(BUILD)/flags | $(BUILD)/tools
 	@mkdir -p $(@D)
-	$(compile) -fPIC -fopenmp -c -o $@ $<
+	$(call say,CC)$(compile) -fPIC -fvisibility=hidden $(OPENMP) -c -o $@ $<
 $(BUILD)/lib/libptort.a: $(runtime_obj)
 	@mkdir -p $(@D)
-	rm -f $@; $(AR) rcs $@ $^
+	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 $(BUILD)/lib/libptort.so.$(VERSION): $(runtime_obj) $(BUILD)/version-script
 	@mkdir -p $(@D)
-	$(link) -shared -fopenmp -Wl,-soname,libptort.so.$(SOVERSION) -Wl,--version-script=$(BUILD)/version-script -o $@ $(runtime_obj) $(RUNTIME_LIBS)
+	$(call say,LINK)$(link) -shared $(OPENMP) -Wl,-soname,libptort.so.$(SOVERSION) -Wl,--version-script=$(BUILD)/version-script -o $@ $(runtime_obj) $(RUNTIME_LIBS)
 $(BUILD)/lib/libptort.so: $(BUILD)/lib/libptort.so.$(VERSION)
-	ln -sf libptort.so.$(VERSION) $(BUILD)/lib/libptort.so.$(SOVERSION)
-	ln -sf libptort.so.$(SOVERSION) $@
+	@ln -sf libptort.so.$(VERSION) $(BUILD)/lib/libptort.so.$(SOVERSION)
+	@ln -sf libptort.so.$(SOVERSION) $@
 $(BUILD)/version-script: Makefile
 	@echo 'PTORT_$(SOVERSION) { global: pto_*; local: *; };' >$@
 $(BUILD)/exports: Makefile
@@ -119,7 +123,7 @@ unit_obj := $(unit_src:%.c=$(BUILD)/%.o)
 unit_suites := $(patsubst tests/unit/test_%.c,SUITE(%),$(filter tests/unit/test_%.c,$(unit_src)))
 $(BUILD)/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags | $(BUILD)/gen/parser.h $(BUILD)/tests/unit/suites.def
 	@mkdir -p $(@D)
-	$(compile) -Icompiler -I$(BUILD)/gen -I$(BUILD)/tests/unit -Iruntime/src -c -o $@ $<
+	$(call say,CC)$(compile) -Icompiler -I$(BUILD)/gen -I$(BUILD)/tests/unit -Iruntime/src -c -o $@ $<
 ifneq ($(file <$(BUILD)/tests/unit/suites.def),$(unit_suites))
 $(BUILD)/tests/unit/suites.def: always
 endif
@@ -127,16 +131,16 @@ $(BUILD)/tests/unit/suites.def:
 	@mkdir -p $(@D)
 	@echo '$(unit_suites)' >$@
 $(BUILD)/tests/unit/unit: $(unit_obj) $(BUILD)/lib/libptoc.a $(BUILD)/lib/libptort.a
-	$(link) -fopenmp -o $@ $^ $(CHECK_LIBS) $(COMPILER_LIBS)
+	$(call say,LINK)$(link) $(OPENMP) -o $@ $^ $(CHECK_LIBS) $(COMPILER_LIBS)
 
 # The runner of all other tests: plain C, no libraries.
 run_src := $(wildcard tests/run/*.c)
 run_obj := $(run_src:%.c=$(BUILD)/%.o)
 $(BUILD)/tests/run/%.o: tests/run/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile) -c -o $@ $<
+	$(call say,CC)$(compile) -c -o $@ $<
 $(BUILD)/tests/run/run: $(run_obj)
-	$(link) -o $@ $^ -lm
+	$(call say,LINK)$(link) -o $@ $^ -lm
 
 # Unit tests need Check; without it the runner reports them skipped.
 unit = $(if $(shell $(PKGCONF) --exists check 2>/dev/null && echo yes),$(BUILD)/tests/unit/unit)
@@ -166,6 +170,8 @@ headers := $(wildcard runtime/include/*.h runtime/include/ptort/*.h)
 dest = $(DESTDIR)$(prefix)
 dest_lib = $(DESTDIR)$(libdir)
 install: all ## to prefix=/usr/local, under DESTDIR
+	@+$(MAKE) --no-print-directory install-only
+install-only: # what was built, as it is
 	$(INSTALL) -d '$(dest)/bin' '$(dest)/include' '$(dest_lib)/pkgconfig' '$(dest_lib)/cmake/pto' '$(dest)/share/pto/stdlib' '$(dest)/share/pto/targets'
 	$(INSTALL) -m 755 $(BUILD)/bin/ptoc '$(dest)/bin/ptoc'
 	for h in $(headers:runtime/include/%=%); do $(INSTALL) -D -m 644 runtime/include/$$h '$(dest)/include/'$$h || exit 1; done
@@ -190,5 +196,5 @@ help: ## this list
 	@echo '  CONFIG=release|debug|asan|tsan|coverage  CC=gcc|clang  CFLAGS=...  BUILD=folder'
 
 always:
-.PHONY: all check check-only fuzz demo bench install uninstall clean help always
+.PHONY: all check check-only fuzz demo bench install install-only uninstall clean help always
 -include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(run_obj:.o=.d)

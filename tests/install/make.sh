@@ -3,7 +3,6 @@
 need make pkg-config
 install_here
 cd embed/make
-unset MAKEFLAGS MFLAGS MAKELEVEL
 make CC="$CC" CFLAGS="-O1 $flags" LDFLAGS="$flags"
 check_app ./app
 make -q CC="$CC" CFLAGS="-O1 $flags" LDFLAGS="$flags" || { echo "a second make would build again"; exit 1; }

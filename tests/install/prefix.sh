@@ -3,7 +3,7 @@
 . "$SOURCE/tests/install/common"
 destdir="$PWD/stage dir"
 do_make() { make -s -C "$SOURCE" "$1" BUILD="$BUILD" CC="$CC" CONFIG="$CONFIG" prefix=/opt/pto DESTDIR="$destdir"; }
-do_make install
+do_make install-only
 root=$destdir/opt/pto
 for f in bin/ptoc include/ptort.h lib/libptort.a lib/libptort.so lib/libptort.so.0 lib/pkgconfig/ptort.pc lib/cmake/pto/pto-config.cmake \
     share/pto/targets/generic.pto share/man/man1/ptoc.1 share/man/man5/pto.5; do
