@@ -57,27 +57,38 @@ static bool starts_one_of(Text t, int n, const char *const *words) {
     return false;
 }
 
-bool parse_text_is_mlir(const char *text, size_t size) {
+// Where a text shows that it is MLIR, or NULL.
+static const char *find_mlir(const char *text, size_t size) {
     static const char *const theirs[] = {"module {", "module{", "module @", "module attributes", "builtin.module", "\"builtin.module\"",
                                          "func.func ", "func @", "\"func.func\"", "\"pto.", "pto."};
     static const char *const ours[] = {"kernel", "schedule", "strategy", "machine", "import", "ir ", "/*"};
-    bool test = false;
+    const char *test = NULL;
     Text t = skip_blanks((Text){.at = text, .end = text + size});
     while (starts(t, "//")) {
-        test = test || is_test_comment(t);
+        test = !test && is_test_comment(t) ? t.at : test;
         t = skip_blanks(skip_line(t));
     }
     if (is_value(t) || is_alias(t) || starts_one_of(t, sizeof theirs / sizeof *theirs, theirs))
-        return true;
-    return test && !starts_one_of(t, sizeof ours / sizeof *ours, ours);
+        return t.at;
+    return starts_one_of(t, sizeof ours / sizeof *ours, ours) ? NULL : test;
+}
+
+bool parse_text_is_mlir(const char *text, size_t size) {
+    return find_mlir(text, size) != NULL;
+}
+
+// The rest of the line at a place of the file.
+static Range line_from(const SourceFile *f, const char *at) {
+    const char *end = memchr(at, '\n', (size_t)(f->text + f->size - at));
+    return (Range){.begin = f->base + (uint32_t)(at - f->text), .end = end ? f->base + (uint32_t)(end - f->text) : f->base + f->size};
 }
 
 // Reports a file that is no text of this language. True: there is no use in parsing it.
 static bool is_foreign(Diags *d, const SourceFile *f) {
     const char *nul = memchr(f->text, '\0', f->size);
-    Range all = {.begin = f->base, .end = f->base + (f->nlines > 1 ? f->line[1] - 1 : f->size)};
-    if (parse_text_is_mlir(f->text, f->size)) {
-        if (diag_report(d, D_NOT_PTO, all, "this file is MLIR, not the .pto tiling language") >= 0)
+    const char *mlir = find_mlir(f->text, f->size);
+    if (mlir) {
+        if (diag_report(d, D_NOT_PTO, line_from(f, mlir), "this file is MLIR, not the .pto tiling language") >= 0)
             diag_help(d, "give it to the tool it was made for (such as mlir-opt); ptoc reads kernels, schedules and machines: see pto(5)");
     } else if (nul) {
         uint32_t at = f->base + (uint32_t)(nul - f->text);
