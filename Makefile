@@ -12,7 +12,6 @@ libdir ?= $(prefix)/lib
 mandir ?= $(prefix)/share/man
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.SECONDARY:
 
 CC      ?= cc
 AR      ?= ar
@@ -20,6 +19,7 @@ RE2C    ?= re2c
 BISON   ?= bison
 PKGCONF ?= pkg-config
 INSTALL ?= install
+OBJCOPY ?= objcopy
 
 OPT_release  = -O2
 OPT_debug    = -O0 -g3 -DPTO_ARENA_MALLOC -DPTO_VERIFY
@@ -96,13 +96,17 @@ $(BUILD)/share:
 	@ln -sfn $(CURDIR)/runtime/include $(BUILD)/include
 
 # ---- runtime ----
-# One set of objects for both libraries. A version script leaves pto_* alone visible in the shared one.
+# One set of objects for both libraries. A version script leaves pto_* alone visible in the shared one; in the static
+# one the objects become a single one whose internal names are local, so that they cannot clash with a program's.
 runtime_src := $(shell find runtime/src -name '*.c' | sort)
 runtime_obj := $(runtime_src:%.c=$(BUILD)/%.o)
 $(BUILD)/runtime/%.o: runtime/%.c $(BUILD)/flags | $(BUILD)/tools
 	@mkdir -p $(@D)
 	$(call say,CC)$(compile) -fPIC -fvisibility=hidden $(OPENMP) -c -o $@ $<
-$(BUILD)/lib/libptort.a: $(runtime_obj)
+$(BUILD)/runtime/ptort.o: $(runtime_obj)
+	@$(CC) -r -nostdlib -o $@ $^
+	@$(OBJCOPY) --localize-hidden $@
+$(BUILD)/lib/libptort.a: $(BUILD)/runtime/ptort.o
 	@mkdir -p $(@D)
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 $(BUILD)/lib/libptort.so.$(VERSION): $(runtime_obj) $(BUILD)/version-script
@@ -130,8 +134,8 @@ endif
 $(BUILD)/tests/unit/suites.def:
 	@mkdir -p $(@D)
 	@echo '$(unit_suites)' >$@
-$(BUILD)/tests/unit/unit: $(unit_obj) $(BUILD)/lib/libptoc.a $(BUILD)/lib/libptort.a
-	$(call say,LINK)$(link) $(OPENMP) -o $@ $^ $(CHECK_LIBS) $(COMPILER_LIBS)
+$(BUILD)/tests/unit/unit: $(unit_obj) $(BUILD)/lib/libptoc.a $(runtime_obj)
+	$(call say,LINK)$(link) $(OPENMP) -o $@ $(filter %.o,$^) $(BUILD)/lib/libptoc.a $(CHECK_LIBS) $(COMPILER_LIBS)
 
 # The runner of all other tests: plain C, no libraries.
 run_src := $(wildcard tests/run/*.c)
