@@ -242,8 +242,8 @@ PTO_API void pto_unpack(pto_context *ctx, const void *dense, const pto_tensor *t
 
 // ---- the machine ----------------------------------------------------------------------------------------------------
 
-// Also `hwloc_topology_t`. Everywhere below NULL stands for this machine, seen with the process's affinity and cgroup; a
-// topology that is given must be loaded and stays the caller's.
+// `struct hwloc_topology *` is hwloc_topology_t. NULL stands for this machine; a topology that is given must be loaded and
+// stays the caller's. Affinity and cgroup count where the topology is this system's (hwloc_topology_is_thissystem).
 struct hwloc_topology;
 
 #define PTO_MAX_CACHES 8
@@ -264,7 +264,7 @@ typedef struct pto_topology {
     pto_cache caches[PTO_MAX_CACHES];       // from the smallest level
 } pto_topology;
 
-// PTO_ERR_ARGUMENT if the machine cannot be read, PTO_ERR_MEMORY.
+// PTO_ERR_ARGUMENT if the machine cannot be read (text: pto_context_error(NULL)).
 PTO_API pto_status pto_topology_query(struct hwloc_topology *topology, pto_topology *out);
 // Writes a text of several lines for people (`ptoc info`) like snprintf: at most `size` bytes with the final 0, returns
 // the length of the whole. Lines that begin with "warning: " name what holds the threads down: affinity, cgroup,

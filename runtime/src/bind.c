@@ -7,33 +7,37 @@
 
 #include "bind.h"
 
+#include <hwloc.h>
 #include <stdlib.h>
 
-static bool place_worker(cpu_set_t *set, pto_bind bind, int worker, int workers, int *pus) {
-    int n = pto_topology_place(NULL, bind, worker, workers, pus, CPU_SETSIZE);
-    CPU_ZERO(set);
+static void place_worker(hwloc_topology_t t, cpu_set_t *set, pto_bind bind, int worker, int workers) {
+    int pus[CPU_SETSIZE];
+    int n = pto_topology_place(t, bind, worker, workers, pus, CPU_SETSIZE);
     for (int i = 0; i < n && i < CPU_SETSIZE; i++)
         if (pus[i] < CPU_SETSIZE)
             CPU_SET(pus[i], set);
-    return n > 0;
+}
+
+// Sets stay empty where the machine cannot be read: unbound is slower, never wrong.
+static void place_workers(cpu_set_t *places, pto_bind bind, int workers) {
+    hwloc_topology_t t;
+    if (hwloc_topology_init(&t) != 0)
+        return;
+    bool loaded = hwloc_topology_load(t) == 0;
+    for (int w = 0; loaded && w < workers; w++)
+        place_worker(t, &places[w], bind, w, workers);
+    hwloc_topology_destroy(t);
 }
 
 void bind_prepare(pto_context *ctx) {
     if (ctx->options.bind == PTO_BIND_NONE || ctx->nplaces == ctx->workers)
         return;
-    int n = ctx->workers;
     bind_free(ctx);
-    int *pus = malloc(CPU_SETSIZE * sizeof *pus);
-    cpu_set_t *places = calloc((size_t)n, sizeof *places);
-    if (pus != NULL && places != NULL) {
-        for (int w = 0; w < n && place_worker(&places[w], ctx->options.bind, w, n, pus); w++)
-            ;
-        ctx->places = places;
-        ctx->nplaces = n;
-    } else {
-        free(places);                                        // unbound is slower, never wrong
-    }
-    free(pus);
+    ctx->places = calloc((size_t)ctx->workers, sizeof *ctx->places);
+    if (ctx->places == NULL)
+        return;
+    ctx->nplaces = ctx->workers;
+    place_workers(ctx->places, ctx->options.bind, ctx->workers);
 }
 
 void bind_free(pto_context *ctx) {

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A whole decimal number in 1..PTO_MAX_WORKERS, or 0.
-static int parse_threads(const char *text) {
+int parse_threads(const char *text) {
     char *end;
     errno = 0;
     long n = text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : 0;
