@@ -137,14 +137,17 @@ $(BUILD)/tests/unit/suites.def:
 $(BUILD)/tests/unit/unit: $(unit_obj) $(BUILD)/lib/libptoc.a $(runtime_obj)
 	$(call say,LINK)$(link) $(OPENMP) -o $@ $(filter %.o,$^) $(BUILD)/lib/libptoc.a $(CHECK_LIBS) $(COMPILER_LIBS)
 
-# The runner of all other tests: plain C, no libraries.
-run_src := $(wildcard tests/run/*.c)
-run_obj := $(run_src:%.c=$(BUILD)/%.o)
-$(BUILD)/tests/run/%.o: tests/run/%.c $(BUILD)/flags
+# The runner of all other tests, and the generator of random programs: plain C, no libraries.
+tool_src := $(wildcard tests/run/*.c) $(wildcard tests/fuzz/*.c)
+tool_obj := $(tool_src:%.c=$(BUILD)/%.o)
+tools := $(BUILD)/tests/run/run $(BUILD)/tests/fuzz/fuzz
+$(tool_obj): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(compile) -c -o $@ $<
-$(BUILD)/tests/run/run: $(run_obj)
+$(BUILD)/tests/run/run: $(filter $(BUILD)/tests/run/%,$(tool_obj))
 	$(call say,LINK)$(link) -o $@ $^ -lm
+$(BUILD)/tests/fuzz/fuzz: $(filter $(BUILD)/tests/fuzz/%,$(tool_obj))
+	$(call say,LINK)$(link) -o $@ $^
 
 # Unit tests need Check; without it the runner reports them skipped.
 unit = $(if $(shell $(PKGCONF) --exists check 2>/dev/null && echo yes),$(BUILD)/tests/unit/unit)
@@ -155,10 +158,12 @@ run_tests = CC='$(CC)' CONFIG='$(CONFIG)' $(BUILD)/tests/run/run -j $(JOBS) -b $
 check: ## all tests; T=GROUP or T=GROUP/NAME for some of them, JOBS=N at once
 	@CC='$(CC)' .ci/deps check
 	@+$(MAKE) --no-print-directory check-only
-check-only: all $(BUILD)/tests/run/run $(unit) # what `make check` does once the tools are there
+check-only: all $(tools) $(unit) # what `make check` does once the tools are there
 	@$(run_tests) $(T)
-fuzz: all $(BUILD)/tests/run/run ## random programs against the reference evaluator until one fails
-	@$(run_tests) -F fuzz
+fuzz: all $(tools) ## random programs against the reference evaluator until one fails; SEED=N
+	@mkdir -p $(BUILD)/tests/fuzz/found
+	@CC='$(CC)' PTOC=$(BUILD)/bin/ptoc XDG_CACHE_HOME=$(BUILD)/tests/cache $(BUILD)/tests/fuzz/fuzz -s $(SEED) -o $(BUILD)/tests/fuzz/found
+SEED ?= $(shell date +%s)
 
 # ---- demo, bench ----
 demo: ## builds, then times the headline kernel and filters an image
@@ -201,4 +206,4 @@ help: ## this list
 
 always:
 .PHONY: all check check-only fuzz demo bench install install-only uninstall clean help always
--include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(run_obj:.o=.d)
+-include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(tool_obj:.o=.d)
