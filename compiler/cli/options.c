@@ -1,0 +1,444 @@
+// The command line; see options.h. An option is a row: its spelling, how it takes its argument, for which commands it
+// is, what --help says, and the function that stores it.
+#include "cli/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { Arena *arena; Options *o; const char *error; int depth; } Parser;
+
+enum { FOR_COMPILE = 1 << COMMAND_COMPILE, FOR_RUN = 1 << COMMAND_RUN, FOR_CHECK = 1 << COMMAND_CHECK, FOR_INFO = 1 << COMMAND_INFO };
+enum { FOR_CODE = FOR_COMPILE | FOR_RUN | FOR_CHECK, FOR_LOADED = FOR_RUN | FOR_CHECK, FOR_ALL = FOR_CODE | FOR_INFO };
+
+typedef enum {
+    TAKES_NONE,          // -g
+    TAKES_JOINED,        // -O2: what follows directly, perhaps nothing
+    TAKES_WORD,          // -o F, -oF
+    TAKES_VALUE,         // --target=T, --target T
+    TAKES_OPTIONAL,      // --emit-ir, --emit-ir=L
+} Takes;
+
+typedef bool (*Setter)(Parser *p, const char *value);
+
+typedef struct {
+    const char *name, *argument;
+    Takes takes;
+    unsigned commands;
+    Setter set;
+    const char *help;        // NULL: not listed
+} Option;
+
+// ---- setters ----
+
+static bool fail(Parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(Parser *p, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (!p->error)
+        p->error = arena_vprintf(p->arena, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static bool read_number(const char *text, int64_t low, int64_t high, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return *text && !*end && errno == 0 && *value >= low && *value <= high;
+}
+
+static bool add_binding(Parser *p, Bindings *list, const char *what, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return fail(p, "%s needs NAME=VALUE, not '%s'", what, text);
+    Binding b = {.name = arena_strndup(p->arena, text, (size_t)(equals - text)), .value = arena_strdup(p->arena, equals + 1)};
+    VEC_PUSH(p->arena, list, b);
+    return true;
+}
+
+static bool one_of(Parser *p, const char *option, const char *value, const char *const *words)
+{
+    for (const char *const *w = words; *w; w++)
+        if (strcmp(*w, value) == 0)
+            return true;
+    return fail(p, "'%s' is not a value of %s", value, option);
+}
+
+static bool set_output(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->outputs, v); return true; }
+static bool set_header(Parser *p, const char *v) { p->o->header = v; return true; }
+static bool set_target(Parser *p, const char *v) { p->o->target = v; return *v || fail(p, "--target needs a name"); }
+static bool set_include(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->include_dirs, v); return true; }
+static bool set_debug(Parser *p, const char *v) { p->o->line_directives = true; return true; }
+static bool set_depend(Parser *p, const char *v) { p->o->depend = true; return true; }
+static bool set_depend_file(Parser *p, const char *v) { p->o->depend_file = v; return true; }
+static bool set_depend_phony(Parser *p, const char *v) { p->o->depend_phony = true; return true; }
+static bool set_warning(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->warnings, v); return true; }
+static bool set_verify(Parser *p, const char *v) { p->o->verify_each = true; return true; }
+static bool set_schedule(Parser *p, const char *v) { p->o->emit_schedule = true; return true; }
+static bool set_explain(Parser *p, const char *v) { p->o->explain = true; return true; }
+static bool set_verbose(Parser *p, const char *v) { p->o->verbose = true; return true; }
+static bool set_dump(Parser *p, const char *v) { p->o->dump_after = v; return true; }
+static bool set_kernel(Parser *p, const char *v) { p->o->kernel = v; return true; }
+static bool set_dim(Parser *p, const char *v) { return add_binding(p, &p->o->dims, "--dim", v); }
+static bool set_version(Parser *p, const char *v) { p->o->print = PRINT_VERSION; return true; }
+static bool set_print_targets(Parser *p, const char *v) { p->o->print = PRINT_TARGETS; return true; }
+
+static bool add_depend_target(Parser *p, const char *text, bool quote)
+{
+    DependTarget t = {.text = text, .quote = quote};
+    VEC_PUSH(p->arena, &p->o->depend_targets, t);
+    return true;
+}
+
+static bool set_depend_target(Parser *p, const char *v) { return add_depend_target(p, v, false); }
+static bool set_depend_quoted(Parser *p, const char *v) { return add_depend_target(p, v, true); }
+
+static bool set_opt_level(Parser *p, const char *v)
+{
+    if (strlen(v) > 1 || (*v && (*v < '0' || *v > '3')))
+        return fail(p, "-O%s: one of -O0, -O1, -O2, -O3", v);
+    p->o->opt_level = *v ? *v - '0' : 1;
+    return true;
+}
+
+static bool set_color(Parser *p, const char *v)
+{
+    static const char *const words[] = {"auto", "always", "never", NULL};
+    if (!one_of(p, "-fdiagnostics-color", *v ? v : "always", words))
+        return false;
+    p->o->color = strcmp(v, "auto") == 0 ? COLOR_AUTO : strcmp(v, "never") == 0 ? COLOR_NEVER : COLOR_ALWAYS;
+    return true;
+}
+
+static bool set_no_color(Parser *p, const char *v) { p->o->color = COLOR_NEVER; return true; }
+
+static bool set_format(Parser *p, const char *v)
+{
+    static const char *const words[] = {"text", "json", NULL};
+    p->o->json = strcmp(v, "json") == 0;
+    return one_of(p, "-fdiagnostics-format", v, words);
+}
+
+static bool set_emit_ir(Parser *p, const char *v)
+{
+    static const char *const words[] = {"task", "tile", "move", NULL};
+    p->o->emit_ir = *v ? v : "task";
+    return one_of(p, "--emit-ir", p->o->emit_ir, words);
+}
+
+static bool set_help(Parser *p, const char *v)
+{
+    static const char *const words[] = {"", "diagnostics", "passes", NULL};
+    p->o->print = *v == 0 ? PRINT_HELP : *v == 'd' ? PRINT_DIAGNOSTICS : PRINT_PASSES;
+    return one_of(p, "--help", v, words);
+}
+
+static bool set_threads(Parser *p, const char *v)
+{
+    int64_t n;
+    if (!read_number(v, 1, 4096, &n))
+        return fail(p, "--threads needs a number from 1 to 4096, not '%s'", v);
+    p->o->threads = (int)n;
+    return true;
+}
+
+static bool set_mode(Parser *p, const char *v)
+{
+    static const char *const words[] = {"auto", "serial", "static", "dynamic", "wave", NULL};
+    p->o->mode = v;
+    return one_of(p, "--mode", v, words);
+}
+
+static bool set_seed(Parser *p, const char *v)
+{
+    int64_t n;
+    if (!read_number(v, 0, INT64_MAX, &n))
+        return fail(p, "--seed needs a number, not '%s'", v);
+    p->o->seed = (uint64_t)n;
+    return true;
+}
+
+static bool set_effort(Parser *p, const char *v)
+{
+    int64_t n;
+    if (!read_number(v, 1, INT64_C(1000000), &n))
+        return fail(p, "--effort needs a number from 1 to 1000000, not '%s'", v);
+    p->o->effort = n;
+    return true;
+}
+
+static bool set_repeat(Parser *p, const char *v)
+{
+    int64_t n;
+    if (!read_number(v, 1, 1000000, &n))
+        return fail(p, "--repeat needs a number from 1 to 1000000, not '%s'", v);
+    p->o->repeat = (int)n;
+    return true;
+}
+
+// ---- the table ----
+
+static const Option table[] = {
+    {"-o", "FILE", TAKES_WORD, FOR_COMPILE, set_output, "write the C to FILE and its header beside it; '-': standard output"},
+    {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file"},
+    {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE"},
+    {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for (see --print-targets)"},
+    {"-k", "KERNEL", TAKES_WORD, FOR_LOADED, set_kernel, "the kernel, where the file has several"},
+    {"--threads", "N", TAKES_VALUE, FOR_LOADED, set_threads, "workers at most"},
+    {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave"},
+    {"--repeat", "N", TAKES_VALUE, FOR_RUN, set_repeat, "call N times and report the median time"},
+    {"--dim", "NAME=N", TAKES_VALUE, FOR_CHECK, set_dim, "a dimension's size (may be repeated for several sizes)"},
+    {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes"},
+    {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 4"},
+    {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2"},
+    {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file"},
+    {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR"},
+    {"-MD", NULL, TAKES_NONE, FOR_COMPILE, set_depend, "write a depfile for make and ninja"},
+    {"-MF", "FILE", TAKES_WORD, FOR_COMPILE, set_depend_file, "where to (default: the output with the suffix .d)"},
+    {"-MT", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_target, "the target that it names"},
+    {"-MQ", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_quoted, "the same, quoted for make"},
+    {"-MP", NULL, TAKES_NONE, FOR_COMPILE, set_depend_phony, "a rule for each file that may go away"},
+    {"-W", "NAME", TAKES_JOINED, FOR_CODE, set_warning, "-Wname, -Wno-name, -Wall, -Werror, -Werror=name (see --help=diagnostics)"},
+    {"-fdiagnostics-color", "WHEN", TAKES_OPTIONAL, FOR_CODE, set_color, "auto, always or never"},
+    {"-fno-diagnostics-color", NULL, TAKES_NONE, FOR_CODE, set_no_color, NULL},
+    {"-fdiagnostics-format", "FORMAT", TAKES_VALUE, FOR_CODE, set_format, "text or json"},
+    {"--explain", NULL, TAKES_NONE, FOR_CODE, set_explain, "say why each tile, fusion, mode and axis was chosen, to stderr"},
+    {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "print the schedule that was chosen"},
+    {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "print the program as task, tile or move level IR"},
+    {"--dump-after", "PASS", TAKES_VALUE, FOR_CODE, set_dump, "print the IR after a pass, or after all (see --help=passes)"},
+    {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass"},
+    {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run"},
+    {"--print-targets", NULL, TAKES_NONE, FOR_COMPILE, set_print_targets, "list the machines that are known"},
+    {"--help", "TOPIC", TAKES_OPTIONAL, FOR_ALL, set_help, "this text, or diagnostics, or passes"},
+    {"-h", NULL, TAKES_NONE, FOR_ALL, set_help, NULL},
+    {"--version", NULL, TAKES_NONE, FOR_ALL, set_version, "the version"},
+};
+enum { NOPTIONS = sizeof table / sizeof *table };
+
+static const struct { const char *name, *usage, *about; } commands[] = {
+    [COMMAND_COMPILE] = {NULL, "ptoc FILE.pto -o FILE.c", "compile kernels to C"},
+    [COMMAND_RUN] = {"run", "ptoc run FILE.pto [-k KERNEL] NAME=VALUE... [-o NAME=FILE]...", "compile a kernel and call it"},
+    [COMMAND_CHECK] = {"check", "ptoc check FILE.pto [-k KERNEL] [--dim NAME=N]... [NAME=VALUE]...",
+                       "compare compiled kernels with the reference evaluator"},
+    [COMMAND_INFO] = {"info", "ptoc info", "what the compiler sees of this machine"},
+};
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+// ---- parsing ----
+
+// The value that `arg` gives to the option: NULL: the word is another option. *next: it takes the next word.
+static const char *match(const Option *option, const char *arg, bool *next)
+{
+    size_t n = strlen(option->name);
+    *next = false;
+    if (strncmp(arg, option->name, n) != 0)
+        return NULL;
+    const char *rest = arg + n;
+    switch (option->takes) {
+    case TAKES_NONE: return *rest ? NULL : rest;
+    case TAKES_JOINED: return rest;
+    case TAKES_WORD: *next = !*rest; return rest;
+    case TAKES_VALUE: *next = !*rest; return !*rest ? rest : *rest == '=' ? rest + 1 : NULL;
+    case TAKES_OPTIONAL: return !*rest ? rest : *rest == '=' ? rest + 1 : NULL;
+    }
+    return NULL;
+}
+
+static bool parse_option(Parser *p, const Words *args, int *at)
+{
+    const char *arg = args->at[*at];
+    bool elsewhere = false;
+    for (int k = 0; k < NOPTIONS; k++) {
+        bool next;
+        const char *value = match(&table[k], arg, &next);
+        if (!value)
+            continue;
+        if (!(table[k].commands & 1u << p->o->command)) {
+            elsewhere = true;
+            continue;
+        }
+        if (next && *at + 1 >= args->n)
+            return fail(p, "%s needs an argument: %s", arg, table[k].argument);
+        if (next)
+            value = args->at[++*at];
+        return table[k].set(p, value);
+    }
+    if (elsewhere)
+        return fail(p, "%s is not an option of `ptoc%s%s`", arg, commands[p->o->command].name ? " " : "",
+                    commands[p->o->command].name ? commands[p->o->command].name : "");
+    return fail(p, "unknown option %s", arg);
+}
+
+// NAME=...: a name, not a path.
+static bool is_binding(const char *arg)
+{
+    size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    return n > 0 && arg[n] == '=';
+}
+
+static bool parse_operand(Parser *p, const char *arg)
+{
+    bool loaded = p->o->command == COMMAND_RUN || p->o->command == COMMAND_CHECK;
+    if (p->o->command == COMMAND_INFO)
+        return fail(p, "`ptoc info` takes no argument: '%s'", arg);
+    if (loaded && is_binding(arg))
+        return add_binding(p, &p->o->values, "an input", arg);
+    if (p->o->input && loaded)
+        return fail(p, "'%s' is neither NAME=VALUE nor an option", arg);
+    if (p->o->input)
+        return fail(p, "one file at a time: '%s' and '%s'", p->o->input, arg);
+    p->o->input = arg;
+    return true;
+}
+
+static bool parse_words(Parser *p, const Words *args)
+{
+    bool operands_only = false;
+    for (int k = 0; k < args->n; k++) {
+        const char *arg = args->at[k];
+        if (strcmp(arg, "--") == 0 && !operands_only)
+            operands_only = true;
+        else if (operands_only || arg[0] != '-' || !arg[1] ? !parse_operand(p, arg) : !parse_option(p, args, &k))
+            return false;
+    }
+    return true;
+}
+
+void options_split(Arena *a, const char *text, Words *words)
+{
+    char *out = arena_alloc(a, strlen(text) + 1), *word = out, quote = 0;
+    bool open = false;
+    for (; *text; text++) {
+        bool space = strchr(" \t\r\n\v\f", *text) != NULL;
+        if (!quote && space) {
+            if (open) {
+                *out++ = 0;
+                VEC_PUSH(a, words, word);
+            }
+            word = out;
+            open = false;
+            continue;
+        }
+        open = true;
+        if (*text == '\\' && text[1])
+            *out++ = *++text;
+        else if (quote ? *text == quote : *text == '\'' || *text == '"')
+            quote = quote ? 0 : *text;
+        else
+            *out++ = *text;
+    }
+    *out = 0;
+    if (open)
+        VEC_PUSH(a, words, word);
+}
+
+static bool expand(Parser *p, const char *arg, Words *out);
+
+static bool expand_file(Parser *p, const char *path, Words *out)
+{
+    Words words = {0};
+    if (++p->depth > 32)
+        return fail(p, "@%s: @files nested too deeply", path);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return fail(p, "@%s: %s", path, strerror(errno));
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t n = getdelim(&text, &size, '\0', f);
+    bool ok = !ferror(f) && (n < 0 || fgetc(f) == EOF);
+    if (ok && n > 0)
+        options_split(p->arena, text, &words);
+    free(text);
+    fclose(f);
+    for (int k = 0; ok && k < words.n; k++)
+        if (!expand(p, words.at[k], out))
+            return false;
+    p->depth--;
+    return ok || fail(p, "@%s: not a text file", path);
+}
+
+static bool expand(Parser *p, const char *arg, Words *out)
+{
+    if (arg[0] == '@' && arg[1])
+        return expand_file(p, arg + 1, out);
+    VEC_PUSH(p->arena, out, arg);
+    return true;
+}
+
+static Command command_of(const char *word)
+{
+    for (int c = 0; c < NCOMMANDS; c++)
+        if (commands[c].name && strcmp(commands[c].name, word) == 0)
+            return (Command)c;
+    return COMMAND_COMPILE;
+}
+
+static bool check_combination(Parser *p)
+{
+    const Options *o = p->o;
+    if (o->print != PRINT_NOTHING || o->command == COMMAND_INFO)
+        return true;
+    if (!o->input)
+        return fail(p, "no input file");
+    if (o->command == COMMAND_COMPILE && o->outputs.n > 1)
+        return fail(p, "-o is given twice");
+    if (!o->depend && (o->depend_file || o->depend_targets.n > 0 || o->depend_phony))
+        return fail(p, "-MF, -MT, -MQ and -MP need -MD");
+    return true;
+}
+
+bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error)
+{
+    *options = (Options){.arena = a, .opt_level = 2, .seed = 1, .effort = 4, .repeat = 1};
+    Parser p = {.arena = a, .o = options};
+    Words args = {0};
+    bool ok = true;
+    for (int k = 1; k < argc && ok; k++)
+        ok = expand(&p, argv[k], &args);
+    if (ok && args.n > 0 && (options->command = command_of(args.at[0])) != COMMAND_COMPILE) {
+        args.at++;
+        args.n--;
+        args.cap--;
+    }
+    ok = ok && parse_words(&p, &args) && check_combination(&p);
+    *error = p.error;
+    return ok;
+}
+
+// ---- help ----
+
+static void spelling(char *text, size_t size, const Option *o)
+{
+    static const char *const joints[] = {[TAKES_NONE] = "", [TAKES_JOINED] = "%s", [TAKES_WORD] = " %s", [TAKES_VALUE] = "=%s", [TAKES_OPTIONAL] = "[=%s]"};
+    int n = snprintf(text, size, "%s", o->name);
+    const char *joint = joints[o->takes];
+    const char *percent = strchr(joint, '%');
+    if (percent)
+        snprintf(text + n, size - (size_t)n, "%.*s%s%s", (int)(percent - joint), joint, o->argument, percent + 2);
+}
+
+void options_help(FILE *out, Command command)
+{
+    fprintf(out, "usage: %s\n       %s.\n\n", commands[command].usage, commands[command].about);
+    for (int k = 0; k < NOPTIONS; k++) {
+        char text[64];
+        if (!(table[k].commands & 1u << command) || !table[k].help)
+            continue;
+        spelling(text, sizeof text, &table[k]);
+        fprintf(out, "  %-28s %s\n", text, table[k].help);
+    }
+    if (command == COMMAND_RUN || command == COMMAND_CHECK)
+        fprintf(out, "\n  VALUE is a number, a .npy, .pgm or .ppm file, random(8000,8000:seed), zeros(...), ones(...) or iota(...).\n");
+    if (command != COMMAND_COMPILE)
+        return;
+    fprintf(out, "\nOther commands (each has its own --help):\n");
+    for (int c = 0; c < NCOMMANDS; c++)
+        if (commands[c].name)
+            fprintf(out, "  ptoc %-23s %s\n", commands[c].name, commands[c].about);
+    fprintf(out, "\n@FILE takes arguments from FILE. The manual: man ptoc, man 5 pto.\n");
+}

@@ -1,0 +1,63 @@
+// The command line: one table of options from which parsing and --help come.
+//
+// Test: tests/unit/test_cli.c
+#ifndef PTOC_CLI_OPTIONS_H
+#define PTOC_CLI_OPTIONS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_CHECK, COMMAND_INFO } Command;
+typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
+typedef enum { PRINT_NOTHING, PRINT_HELP, PRINT_VERSION, PRINT_TARGETS, PRINT_DIAGNOSTICS, PRINT_PASSES } PrintWhat;
+
+typedef VEC(const char *) Words;
+typedef struct { const char *name, *value; } Binding;                // NAME=VALUE
+typedef VEC(Binding) Bindings;
+typedef struct { const char *text; bool quote; } DependTarget;       // -MT, -MQ
+
+typedef struct {
+    Arena *arena;
+    Command command;
+    const char *input;              // "-": standard input; NULL: none
+    PrintWhat print;
+
+    // compile
+    Words outputs;                  // -o, as given
+    const char *header;
+    const char *target;             // NULL: the command's default
+    Words include_dirs;
+    bool depend, depend_phony;
+    const char *depend_file;
+    VEC(DependTarget) depend_targets;
+    bool line_directives;
+    int opt_level;
+    Words warnings;                 // text after "-W"
+    ColorMode color;
+    bool json;
+    const char *emit_ir, *dump_after;
+    bool verify_each, emit_schedule, explain, verbose;
+
+    // run, check
+    const char *kernel;
+    int threads;                    // 0: not given
+    const char *mode;               // NULL: not given
+    Bindings values;                // NAME=VALUE
+    Bindings dims;                  // --dim
+    uint64_t seed;
+    int64_t effort;                 // check: bound on the work, in operations
+    int repeat;                     // run
+} Options;
+
+// Parses argv. False: *error says what is wrong (usage, exit code 2).
+bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error);
+void options_help(FILE *out, Command command);
+
+// Words of an @file, by gcc's rules: separated by white space; '...' and "..." hold white space; a backslash takes the
+// next character as it is.
+void options_split(Arena *a, const char *text, Words *words);
+
+#endif

@@ -1,0 +1,189 @@
+// One file on its way through the compiler; see unit.h.
+#include "cli/unit.h"
+
+#include "machine/machine.h"
+#include "syntax/parse.h"
+
+#include <isl/options.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int complain(int code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("ptoc: error: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    return code;
+}
+
+// ---- places ----
+
+static const char *parent(Arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash != path ? arena_strndup(a, path, (size_t)(slash - path)) : "/";
+}
+
+Places places_find(Arena *a)
+{
+    char link[4096];
+    ssize_t n = readlink("/proc/self/exe", link, sizeof link - 1);
+    Places p = {.program = n > 0 ? arena_strndup(a, link, (size_t)n) : "/usr/local/bin/ptoc"};
+    const char *prefix = parent(a, parent(a, p.program));
+    p.include = arena_printf(a, "%s/include", prefix);
+    p.lib = arena_printf(a, "%s/lib", prefix);
+    p.data = arena_printf(a, "%s/share/pto", prefix);
+    return p;
+}
+
+// ---- names ----
+
+static int distance(const char *x, const char *y)
+{
+    int row[64], n = (int)strlen(x), m = (int)strlen(y);
+    if (n > 60 || m > 60)
+        return 99;
+    for (int j = 0; j <= m; j++)
+        row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int change = diagonal + (x[i - 1] != y[j - 1]), least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[m];
+}
+
+const char *closest_name(const char *name, int n, const char *const *names)
+{
+    int best = (int)strlen(name) / 3 + 2;
+    const char *found = NULL;
+    for (int k = 0; k < n; k++) {
+        int d = distance(name, names[k]);
+        if (d < best) {
+            best = d;
+            found = names[k];
+        }
+    }
+    return found;
+}
+
+static int check_one_target(const Unit *u, const char *name, int n, const char *const *names)
+{
+    for (int k = 0; k < n; k++)
+        if (strcmp(name, names[k]) == 0)
+            return 0;
+    const char *meant = closest_name(name, n, names);
+    return complain(EXIT_USAGE, "unknown target '%s'%s%s%s (see --print-targets)", name, meant ? "; did you mean '" : "",
+                    meant ? meant : "", meant ? "'?" : "");
+}
+
+int unit_check_target(const Unit *u, const char *target)
+{
+    const char **names;
+    int n = machine_names(u->arena, arena_printf(u->arena, "%s/targets", u->places.data), &names), code = 0;
+    char *list = arena_strdup(u->arena, target), *rest = list;
+    for (char *name; code == 0 && (name = strsep(&rest, ","));)
+        code = check_one_target(u, name, n, names);
+    return code;
+}
+
+// ---- the front end ----
+
+static void set_up_diagnostics(Unit *u)
+{
+    const Options *o = u->options;
+    const char *term = getenv("TERM");
+    bool color = o->color == COLOR_ALWAYS ||
+                 (o->color == COLOR_AUTO && isatty(STDERR_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0);
+    u->diags = diags_new(u->arena, &u->sources, stderr);
+    diags_set_color(u->diags, color);
+    diags_set_format(u->diags, o->json ? DIAG_JSON : DIAG_TEXT);
+}
+
+static int apply_warnings(Unit *u)
+{
+    for (int k = 0; k < u->options->warnings.n; k++)
+        if (!diags_option(u->diags, u->options->warnings.at[k]))
+            return complain(EXIT_USAGE, "unknown warning option -W%s (see --help=diagnostics)", u->options->warnings.at[k]);
+    return 0;
+}
+
+static int load(Unit *u)
+{
+    const char *error = NULL;
+    u->file = source_load(&u->sources, u->options->input, &error);
+    if (!u->file)
+        return complain(EXIT_USER, "%s", error);
+    u->tree = parse_file(u->arena, u->diags, u->file);
+    if (!u->tree || diags_errors(u->diags))
+        return EXIT_USER;
+    u->module = sema_file(u->arena, u->isl, u->diags, u->tree);
+    return 0;
+}
+
+int unit_open(Unit *u, Arena *a, const Options *o)
+{
+    *u = (Unit){.arena = a, .options = o, .places = places_find(a), .sources = {.arena = a}};
+    set_up_diagnostics(u);
+    u->isl = isl_ctx_alloc();
+    if (!u->isl)
+        return complain(EXIT_INTERNAL, "out of memory");
+    isl_options_set_on_error(u->isl, ISL_ON_ERROR_CONTINUE);
+    int code = apply_warnings(u);
+    if (code == 0 && o->target)
+        code = unit_check_target(u, o->target);
+    return code ? code : load(u);
+}
+
+void unit_close(Unit *u)
+{
+    diags_finish(u->diags);
+    if (u->isl)
+        isl_ctx_free(u->isl);
+}
+
+// ---- the pipeline ----
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int unit_compile(Unit *u, const char *target, const char *header_name, bool want_c, Compiled *out)
+{
+    const Options *o = u->options;
+    *out = (Compiled){.c = NULL};
+    FILE *c = want_c ? open_memstream(&out->c, &out->c_size) : NULL, *h = want_c ? open_memstream(&out->h, &out->h_size) : NULL;
+    FILE *ir = o->emit_ir ? open_memstream(&out->ir, &out->ir_size) : NULL;
+    FILE *schedule = o->emit_schedule ? open_memstream(&out->schedule, &out->schedule_size) : NULL;
+    PipelineOptions p = {
+        .source_name = o->line_directives ? u->file->path : base_name(u->file->path), .header_name = header_name, .data_dir = u->places.data,
+        .target = target, .opt_level = o->opt_level, .line_directives = o->line_directives, .verify_each = o->verify_each,
+        .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
+        .emit_schedule = o->emit_schedule, .schedule_out = schedule, .emit_ir = o->emit_ir, .ir_out = ir,
+    };
+    bool ok = pipeline_compile(u->arena, u->isl, u->diags, u->tree, u->module, &p, c, h) && diags_errors(u->diags) == 0;
+    FILE *streams[] = {c, h, ir, schedule};
+    for (int k = 0; k < 4; k++)
+        if (streams[k] && fclose(streams[k]) != 0)
+            ok = false;
+    return ok ? 0 : EXIT_USER;
+}
+
+void compiled_free(Compiled *c)
+{
+    free(c->c);
+    free(c->h);
+    free(c->ir);
+    free(c->schedule);
+    *c = (Compiled){.c = NULL};
+}
