@@ -84,7 +84,7 @@ static void show(const char *path, int most) {
 static void report(Fuzz *f, Kernel *k) {
     char path[4096], name[64];
     kernel_shrink(k, kernel_fails, f);
-    snprintf(name, sizeof name, "failure-%lu-%s.pto", f->seed, k->name);
+    snprintf(name, sizeof name, "failure-%lu-%.15s.pto", f->seed, k->name);
     snprintf(path, sizeof path, "%s", path_of(f, name));
     write_kernels(path, 1, k);
     printf("FAIL seed %lu, %s: kept in %s\n", f->seed, k->name, path);
