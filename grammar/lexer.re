@@ -157,7 +157,7 @@ static int stop(Reader *r, const char *what) {
 }
 
 static int open_bracket(Reader *r) {
-    if (++r->open > READER_BRACKETS_MAX)
+    if (++r->open > READER_BRACKETS_MAX * (r->ir ? READER_IR_FACTOR : 1))
         return stop(r, "brackets nested too deeply");
     return r->cursor[-1];
 }
@@ -167,8 +167,28 @@ static int close_bracket(Reader *r) {
     return r->cursor[-1];
 }
 
+// The keywords of textual IR: `ir` in front of everything, the others where a statement starts. Else 0.
+static int ir_keyword(Reader *r, const char *text) {
+    if (r->last_token == 0 && strcmp(text, "ir") == 0) {
+        r->ir = true;
+        return T_IR;
+    }
+    if (!r->ir || (r->last_token != ';' && r->last_token != '{'))
+        return 0;
+    return strcmp(text, "dim") == 0 ? T_DIM : strcmp(text, "tensor") == 0 ? T_TENSOR : strcmp(text, "equation") == 0 ? T_EQUATION : 0;
+}
+
 static int name(Reader *r, const unsigned char *start, SYNTAX_STYPE *value) {
     value->text = arena_strndup(r->arena, (const char *)start, (size_t)(r->cursor - start));
+    int keyword = ir_keyword(r, value->text);
+    return keyword ? keyword : T_NAME;
+}
+
+// `y.sum` in backquotes: names that the compiler made, in textual IR only.
+static int quoted_name(Reader *r, const unsigned char *start, SYNTAX_STYPE *value) {
+    if (!r->ir)
+        wrong(r, range_of(r, start, r->cursor), "a name in backquotes is for textual IR only", NULL);
+    value->text = arena_strndup(r->arena, (const char *)start + 1, (size_t)(r->cursor - start) - 2);
     return T_NAME;
 }
 
@@ -204,6 +224,7 @@ static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
             "then"              { return T_THEN; }
             "else"              { return T_ELSE; }
             name                { return name(r, start, value); }
+            "`" [!-_a-~]+ "`"   { return quoted_name(r, start, value); }
 
             dec                 { return number(r, start, value, 10); }
             hex                 { return number(r, start, value, 16); }
@@ -238,5 +259,6 @@ int syntax_lex(SYNTAX_STYPE *value, Range *at, Reader *r) {
     int token = r->stopped || diags_full(r->diags) ? T_YYEOF : scan(r, &begin, value);
     *at = range_of(r, begin, r->cursor);
     r->token_end = at->end;
+    r->last_token = token;
     return token;
 }

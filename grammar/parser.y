@@ -27,6 +27,8 @@ int syntax_lex(SYNTAX_STYPE *value, Range *at, Reader *r);
 }
 
 %code {
+#include <limits.h>
+
 #define YYMAXDEPTH 100000
 #define YYLLOC_DEFAULT(Current, Rhs, N)                                                                  \
     ((Current) = (N) ? (Range){.begin = YYRHSLOC(Rhs, 1).begin, .end = YYRHSLOC(Rhs, N).end}              \
@@ -43,6 +45,7 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %union {
     const char *text;
     bool closed;
+    int origin;
     Tree *tree;
     TreeList *list;
     TreePath *path;
@@ -70,6 +73,7 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %token KERNEL "'kernel'" SCHEDULE "'schedule'" STRATEGY "'strategy'" MACHINE "'machine'" IMPORT "'import'"
 %token VIEW "'view'" WHERE "'where'" OTHERWISE "'otherwise'" IN "'in'" ON "'on'" FOR "'for'" BORDER "'border'"
 %token IF "'if'" THEN "'then'" ELSE "'else'"
+%token IR "'ir'" DIM "'dim'" TENSOR "'tensor'" EQUATION "'equation'"
 %token ARROW "'->'" UPTO "'..'" THROUGH "'..='"
 %token AND "'&&'" OR "'||'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
 %token <text> NAME "a name" STRING "a string"
@@ -95,7 +99,8 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %type <params> params opt_params outs
 %type <generic> generic
 %type <generics> generics opt_generics
-%type <stmt> stmt eq names
+%type <stmt> stmt ir_stmt eq names
+%type <origin> origin
 %type <stmts> stmts
 %type <kernel> head
 %type <name> name
@@ -117,7 +122,8 @@ items:
   ;
 
 item:
-    IMPORT path ';'                        { PUSH(&r->result->imports, ((TreeImport){.path = $2->at, .range = @$})); }
+    IR NAME ';'                            { r->result->level = $2; }     // the scanner knows it at the start only
+  | IMPORT path ';'                        { PUSH(&r->result->imports, ((TreeImport){.path = $2->at, .range = @$})); }
   | head '{' stmts end                     { PUSH(&r->result->kernels, kernel(r, @$, *$1, $3)); }
   | KERNEL error '{' stmts end
   | SCHEDULE path opt_on body_block {
@@ -238,12 +244,35 @@ stmt:
     }
   | eq ';'                                 { $$ = $1; $$->range = @$; }
   | VIEW eq ';'                            { $$ = $2; $$->range = @$; $$->view = true; }
+  | ir_stmt
   | name '(' opt_args ')' tail ';' {
         $$ = ARENA_NEW(r->arena, TreeStmt);
         Tree *call = build_list(r, build_name(r, TREE_CALL, range_join(@1, @4), $1.name, @1), $3, NULL);
         *$$ = (TreeStmt){.kind = STMT_CALL, .range = @$, .expr = call, .conds = *$5};
         PUSH(&$$->names, $1);
     }
+  ;
+// Textual IR only: the scanner knows their keywords nowhere else.
+ir_stmt:
+    DIM name ':' type ';' {
+        $$ = ARENA_NEW(r->arena, TreeStmt);
+        *$$ = (TreeStmt){.kind = STMT_DECL, .range = @$, .type = *$4, .label = {.keyword = "dim", .range = @1}};
+        PUSH(&$$->names, $2);
+    }
+  | TENSOR name NAME ':' type ';' {
+        $$ = ARENA_NEW(r->arena, TreeStmt);
+        *$$ = (TreeStmt){.kind = STMT_DECL, .range = @$, .type = *$5, .label = {.keyword = "tensor", .word = $3, .range = @3}};
+        PUSH(&$$->names, $2);
+    }
+  | EQUATION name NAME origin ':' eq ';' {
+        $$ = $6;
+        $$->range = @$;
+        $$->label = (TreeLabel){.keyword = "equation", .word = $3, .name = $2.name, .range = range_join(@2, @4), .origin = $4};
+    }
+  ;
+origin:
+    NUMBER                                 { $$ = $1->ival > INT_MAX ? INT_MAX : (int)$1->ival; }
+  | '-' NUMBER                             { $$ = -1; }
   ;
 name: NAME                                 { $$ = (TreeName){.name = $1, .range = @1}; };
 eq:

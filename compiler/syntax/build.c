@@ -16,10 +16,11 @@ static void deepen(Reader *r, Tree *t, const Tree *child) {
     if (child->depth < t->depth)
         return;
     t->depth = child->depth + 1;
-    if (t->depth <= TREE_DEPTH_MAX || r->stopped)
+    int most = r->ir ? TREE_DEPTH_MAX * READER_IR_FACTOR : TREE_DEPTH_MAX;
+    if (t->depth <= most || r->stopped)
         return;
     Range end = {.begin = t->range.end - 1, .end = t->range.end};
-    if (diag_report(r->diags, D_DEPTH, end, "an expression nested more than %d levels deep", TREE_DEPTH_MAX) >= 0)
+    if (diag_report(r->diags, D_DEPTH, end, "an expression nested more than %d levels deep", most) >= 0)
         diag_help(r->diags, "split it into several equations");
     r->stopped = true;
 }
@@ -175,6 +176,20 @@ static int digest(int n, const char *const *expected, const char **few, int most
     return m <= most ? m : 0;
 }
 
+// Whether a keyword of textual IR is out of place: `ir` is never suggested, the others only inside IR.
+static bool is_foreign(const Reader *r, const char *name) {
+    static const char *const all[] = {"'ir'", "'dim'", "'tensor'", "'equation'"};
+    return have(r->ir ? 1 : 4, all, name);
+}
+
+static int drop_foreign(const Reader *r, int n, const char **names) {
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (!is_foreign(r, names[i]))
+            names[kept++] = names[i];
+    return kept;
+}
+
 static const char *expectation(Reader *r, int n, const char *const *expected) {
     enum { MOST = 5 };
     const char *few[MOST + 1], *text = "";
@@ -213,9 +228,10 @@ static const char *token_text(Reader *r, Range at, const char *found) {
     return arena_printf(r->arena, "%s%.*s%s%s", string ? "" : "'", size > 40 ? 40 : (int)size, text, size > 40 ? "..." : "", string ? "" : "'");
 }
 
-void report_syntax(Reader *r, Range at, const char *found, int n, const char *const *expected) {
+void report_syntax(Reader *r, Range at, const char *found, int n, const char **expected) {
     if (r->stopped || diags_full(r->diags))
         return;
+    n = drop_foreign(r, n, expected);
     const char *text = expectation(r, n, expected);
     uint32_t last = r->last_end ? r->last_end : r->file->base;
     bool behind = (have(n, expected, "';'") || at.begin == at.end) && last > r->file->base && line_ends_between(r, last, at.begin);

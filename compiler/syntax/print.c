@@ -4,8 +4,11 @@
 // Test: tests/unit/test_syntax.c
 #include "syntax/print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+
+typedef struct { FILE *file; bool ir; } Out;       // ir: textual IR, where odd names stand in backquotes
 
 // The grammar's levels of precedence, low to high. A tree printed where a higher level is needed gets brackets.
 enum { P_EXPR, P_OR, P_AND, P_COMPARE, P_ADD, P_BODY, P_MUL, P_UNARY, P_PRIM };
@@ -24,36 +27,54 @@ static const struct {
     [TOP_NOT] = {.text = "!", .level = P_UNARY},
 };
 
-static void print_at(FILE *out, const Tree *t, int level);
+static void print_at(Out *out, const Tree *t, int level);
 
-static void print_string(FILE *out, const char *s) {
-    putc('"', out);
+static bool is_plain(const char *name) {
+    static const char *const reserved[] = {"kernel", "schedule", "strategy", "machine", "import", "view", "where", "otherwise",
+                                           "in", "on", "for", "border", "if", "then", "else"};
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strcmp(name, reserved[i]) == 0)
+            return false;
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+        return false;
+    while (isalnum((unsigned char)*name) || *name == '_')
+        name++;
+    return *name == '\0';
+}
+
+static void print_name(Out *out, const char *name) {
+    const char *quote = out->ir && !is_plain(name) ? "`" : "";
+    fprintf(out->file, "%s%s%s", quote, name, quote);
+}
+
+static void print_string(Out *out, const char *s) {
+    putc('"', out->file);
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
         if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
+            fprintf(out->file, "\\%c", c);
         else if (c == '\n' || c == '\t' || c == '\r')
-            fprintf(out, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+            fprintf(out->file, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
         else if (c < 0x20 || c >= 0x7f)
-            fprintf(out, "\\x%02x", c);
+            fprintf(out->file, "\\x%02x", c);
         else
-            putc(c, out);
+            putc(c, out->file);
     }
-    putc('"', out);
+    putc('"', out->file);
 }
 
-static void print_list(FILE *out, const TreeList *list) {
+static void print_list(Out *out, const TreeList *list) {
     for (int i = 0; i < list->n; i++) {
-        fputs(i ? ", " : "", out);
+        fputs(i ? ", " : "", out->file);
         print_at(out, list->at[i], P_EXPR);
     }
 }
 
-static void print_conds(FILE *out, const TreeList *conds) {
+static void print_conds(Out *out, const TreeList *conds) {
     if (conds->n == 1 && conds->at[0]->kind == TREE_OTHERWISE) {
-        fputs(" otherwise", out);
+        fputs(" otherwise", out->file);
     } else if (conds->n) {
-        fputs(" where ", out);
+        fputs(" where ", out->file);
         print_list(out, conds);
     }
 }
@@ -68,17 +89,17 @@ static bool is_body(const Tree *t) {
 }
 
 // The body of a reduction ends at the first operator weaker than `*`: everything else needs brackets.
-static void print_call(FILE *out, const Tree *t) {
-    fprintf(out, "%s(", t->text);
+static void print_call(Out *out, const Tree *t) {
+    fprintf(out->file, "%s(", t->text);
     print_list(out, &t->args);
     if (t->conds.n) {
-        fputs(" where ", out);
+        fputs(" where ", out->file);
         print_list(out, &t->conds);
     }
-    putc(')', out);
+    putc(')', out->file);
     if (!t->body)
         return;
-    putc(' ', out);
+    putc(' ', out->file);
     print_at(out, t->body, is_body(t->body) ? P_EXPR : P_PRIM);
 }
 
@@ -99,163 +120,187 @@ static int level_of(const Tree *t) {
 }
 
 // A reduction at the right of a product needs no brackets unless the product goes on: `a * sum(k) b` takes all.
-static void print_binary(FILE *out, const Tree *t, int needed) {
+static void print_binary(Out *out, const Tree *t, int needed) {
     int level = ops[t->op].level;
     const Tree *right = t->args.at[1];
     bool takes_all = level == P_MUL && needed < P_MUL && level_of(right) == P_BODY;
     print_at(out, t->args.at[0], level == P_COMPARE ? level + 1 : level);
-    fprintf(out, " %s ", ops[t->op].text);
+    fprintf(out->file, " %s ", ops[t->op].text);
     print_at(out, right, takes_all ? P_BODY : level + 1);
 }
 
 // Without brackets around it; `needed` is the level that the context asks for.
-static void print_bare(FILE *out, const Tree *t, int needed) {
+static void print_bare(Out *out, const Tree *t, int needed) {
     switch (t->kind) {
     case TREE_INT:
-        fprintf(out, "%" PRIu64, t->ival);
+        fprintf(out->file, "%" PRIu64, t->ival);
         break;
     case TREE_FLOAT:
+        fputs(t->text, out->file);
+        break;
     case TREE_NAME:
-        fputs(t->text, out);
+        print_name(out, t->text);
         break;
     case TREE_STRING:
         print_string(out, t->text);
         break;
     case TREE_INDEX:
-        fprintf(out, "%s[", t->text);
+        print_name(out, t->text);
+        putc('[', out->file);
         print_list(out, &t->args);
-        putc(']', out);
+        putc(']', out->file);
         break;
     case TREE_CALL:
         print_call(out, t);
         break;
     case TREE_UNARY:
-        fputs(ops[t->op].text, out);
+        fputs(ops[t->op].text, out->file);
         print_at(out, t->args.at[0], P_UNARY);
         break;
     case TREE_BINARY:
         print_binary(out, t, needed);
         break;
     case TREE_IF:
-        fputs("if ", out);
+        fputs("if ", out->file);
         print_at(out, t->args.at[0], P_EXPR);
-        fputs(" then ", out);
+        fputs(" then ", out->file);
         print_at(out, t->args.at[1], P_EXPR);
-        fputs(" else ", out);
+        fputs(" else ", out->file);
         print_at(out, t->args.at[2], P_EXPR);
         break;
     case TREE_ALL:
-        putc(':', out);
+        putc(':', out->file);
         break;
     case TREE_RANGE:
         print_at(out, t->args.at[0], P_OR);
-        fputs(t->closed ? "..=" : "..", out);
+        fputs(t->closed ? "..=" : "..", out->file);
         print_at(out, t->args.at[1], P_OR);
         break;
     case TREE_GROUP:
-        putc('(', out);
+        putc('(', out->file);
         print_list(out, &t->args);
-        putc(')', out);
+        putc(')', out->file);
         break;
     case TREE_IN:
         print_at(out, t->args.at[0], P_OR);
-        fputs(" in ", out);
+        fputs(" in ", out->file);
         print_at(out, t->args.at[1], P_EXPR);
         break;
     case TREE_NAMED:
-        fprintf(out, "%s = ", t->text);
+        fprintf(out->file, "%s = ", t->text);
         print_at(out, t->args.at[0], P_EXPR);
         break;
     case TREE_OPERATOR:
-        fputs(ops[t->op].text, out);
+        fputs(ops[t->op].text, out->file);
         break;
     case TREE_OTHERWISE:
-        fputs("otherwise", out);
+        fputs("otherwise", out->file);
         break;
     }
 }
 
-static void print_at(FILE *out, const Tree *t, int level) {
+static void print_at(Out *out, const Tree *t, int level) {
     bool brackets = t->parens || level_of(t) < level;
-    fputs(brackets ? "(" : "", out);
+    fputs(brackets ? "(" : "", out->file);
     print_bare(out, t, brackets ? P_EXPR : level);
-    fputs(brackets ? ")" : "", out);
+    fputs(brackets ? ")" : "", out->file);
 }
 
 void tree_print_expr(FILE *out, const Tree *t) {
-    print_at(out, t, P_EXPR);
+    print_at(&(Out){.file = out}, t, P_EXPR);
 }
 
 // ---- kernels ----
 
-static void print_border(FILE *out, const TreeBorder *b) {
+static void print_border(Out *out, const TreeBorder *b) {
     if (!b->kind)
         return;
-    fprintf(out, " border %s", b->kind);
+    fprintf(out->file, " border %s", b->kind);
     if (!b->value)
         return;
-    putc('(', out);
+    putc('(', out->file);
     print_at(out, b->value, P_EXPR);
-    putc(')', out);
+    putc(')', out->file);
 }
 
-static void print_type(FILE *out, const TreeType *t) {
-    fputs(t->name, out);
+static void print_type(Out *out, const TreeType *t) {
+    print_name(out, t->name);
     if (!t->has_dims)
         return;
-    putc('[', out);
+    putc('[', out->file);
     for (int i = 0; i < t->dims.n; i++) {
-        fputs(i ? ", " : "", out);
+        fputs(i ? ", " : "", out->file);
         print_at(out, t->dims.at[i].extent, P_OR);
         print_border(out, &t->dims.at[i].border);
     }
-    putc(']', out);
+    putc(']', out->file);
     print_border(out, &t->border);
 }
 
-static void print_params(FILE *out, const TreeParams *params) {
-    putc('(', out);
+static void print_params(Out *out, const TreeParams *params) {
+    putc('(', out->file);
     for (int i = 0; i < params->n; i++) {
         const TreeParam *p = &params->at[i];
-        fprintf(out, "%s%s: ", i ? ", " : "", p->name);
+        fputs(i ? ", " : "", out->file);
+        print_name(out, p->name);
+        fputs(": ", out->file);
         print_type(out, &p->type);
+        fputs(p->init ? " = " : "", out->file);
         if (p->init)
-            fprintf(out, " = %s", p->init);
+            print_name(out, p->init);
     }
-    putc(')', out);
+    putc(')', out->file);
 }
 
-static void print_generics(FILE *out, const TreeGenerics *generics) {
+static void print_generics(Out *out, const TreeGenerics *generics) {
     for (int i = 0; i < generics->n; i++) {
         const TreeGeneric *g = &generics->at[i];
-        fprintf(out, "%s%s: %s", i ? ", " : "<", g->name, g->type);
+        fprintf(out->file, "%s%s: %s", i ? ", " : "<", g->name, g->type);
         if (g->value) {
-            fputs(" = ", out);
+            fputs(" = ", out->file);
             print_at(out, g->value, P_UNARY);
         }
     }
-    fputs(generics->n ? ">" : "", out);
+    fputs(generics->n ? ">" : "", out->file);
 }
 
-static void print_equation(FILE *out, const TreeStmt *s) {
-    fputs(s->view ? "view " : "", out);
-    for (int i = 0; i < s->names.n; i++)
-        fprintf(out, "%s%s", i ? ", " : "", s->names.at[i].name);
-    if (s->has_subs) {
-        putc('[', out);
-        print_list(out, &s->subs);
-        putc(']', out);
+static void print_equation(Out *out, const TreeStmt *s) {
+    fputs(s->view ? "view " : "", out->file);
+    for (int i = 0; i < s->names.n; i++) {
+        fputs(i ? ", " : "", out->file);
+        print_name(out, s->names.at[i].name);
     }
-    fputs(" = ", out);
+    if (s->has_subs) {
+        putc('[', out->file);
+        print_list(out, &s->subs);
+        putc(']', out->file);
+    }
+    fputs(" = ", out->file);
     print_at(out, s->expr, P_EXPR);
     print_conds(out, &s->conds);
 }
 
-static void print_stmt(FILE *out, const TreeStmt *s) {
-    fputs("    ", out);
+// "tensor t local", "equation `u.0` map 0: "
+static void print_label(Out *out, const TreeStmt *s) {
+    const TreeLabel *l = &s->label;
+    if (!l->keyword)
+        return;
+    fprintf(out->file, "%s ", l->keyword);
+    if (!l->name)
+        return;
+    print_name(out, l->name);
+    fprintf(out->file, " %s %d: ", l->word, l->origin);
+}
+
+static void print_stmt(Out *out, const TreeStmt *s) {
+    fputs("    ", out->file);
+    print_label(out, s);
     switch (s->kind) {
     case STMT_DECL:
-        fprintf(out, "%s: ", s->names.at[0].name);
+        print_name(out, s->names.at[0].name);
+        if (s->label.word)
+            fprintf(out->file, " %s", s->label.word);
+        fputs(": ", out->file);
         print_type(out, &s->type);
         break;
     case STMT_EQUATION:
@@ -266,46 +311,51 @@ static void print_stmt(FILE *out, const TreeStmt *s) {
         print_conds(out, &s->conds);
         break;
     }
-    fputs(";\n", out);
+    fputs(";\n", out->file);
+}
+
+static void print_kernel(Out *out, const TreeKernel *k) {
+    fputs("kernel ", out->file);
+    print_name(out, k->name);
+    print_generics(out, &k->generics);
+    print_params(out, &k->inputs);
+    fputs(" -> ", out->file);
+    print_params(out, &k->outputs);
+    if (k->where.n) {
+        fputs(" where ", out->file);
+        print_list(out, &k->where);
+    }
+    fputs(" {\n", out->file);
+    for (int i = 0; i < k->stmts.n; i++)
+        print_stmt(out, k->stmts.at[i]);
+    fputs("}\n", out->file);
 }
 
 void tree_print_kernel(FILE *out, const TreeKernel *k) {
-    fprintf(out, "kernel %s", k->name);
-    print_generics(out, &k->generics);
-    print_params(out, &k->inputs);
-    fputs(" -> ", out);
-    print_params(out, &k->outputs);
-    if (k->where.n) {
-        fputs(" where ", out);
-        print_list(out, &k->where);
-    }
-    fputs(" {\n", out);
-    for (int i = 0; i < k->stmts.n; i++)
-        print_stmt(out, k->stmts.at[i]);
-    fputs("}\n", out);
+    print_kernel(&(Out){.file = out}, k);
 }
 
 // ---- directives ----
 
-static void print_clauses(FILE *out, const TreeClauses *clauses);
+static void print_clauses(Out *out, const TreeClauses *clauses);
 
-static void print_word(FILE *out, const TreeWord *w) {
+static void print_word(Out *out, const TreeWord *w) {
     switch (w->kind) {
     case WORD_PATH:
     case WORD_FLOAT:
     case WORD_SYMBOL:
-        fputs(w->text, out);
+        fputs(w->text, out->file);
         break;
     case WORD_NUMBER:
-        fprintf(out, "%" PRIu64, w->ival);
+        fprintf(out->file, "%" PRIu64, w->ival);
         break;
     case WORD_STRING:
         print_string(out, w->text);
         break;
     case WORD_GROUP:
-        putc('(', out);
+        putc('(', out->file);
         print_clauses(out, &w->group);
-        putc(')', out);
+        putc(')', out->file);
         break;
     }
 }
@@ -325,78 +375,85 @@ static bool is_tight(const TreeWord *left, const TreeWord *right) {
     return is_symbol(right, "%") || is_symbol(left, "-") || (left->kind == WORD_PATH && right->kind == WORD_GROUP);
 }
 
-static void print_words(FILE *out, const TreeWords *words) {
+static void print_words(Out *out, const TreeWords *words) {
     for (int i = 0; i < words->n; i++) {
         if (i && !is_tight(words->at[i - 1], words->at[i]))
-            putc(' ', out);
+            putc(' ', out->file);
         print_word(out, words->at[i]);
     }
 }
 
-static void print_clauses(FILE *out, const TreeClauses *clauses) {
+static void print_clauses(Out *out, const TreeClauses *clauses) {
     for (int i = 0; i < clauses->n; i++) {
         const TreeClause *c = &clauses->at[i];
-        fputs(i ? ", " : "", out);
+        fputs(i ? ", " : "", out->file);
         if (c->key)
-            fprintf(out, "%s = ", c->key);
+            fprintf(out->file, "%s = ", c->key);
         print_words(out, &c->words);
     }
 }
 
-static void print_block(FILE *out, const TreeDirectives *block, int indent);
+static void print_block(Out *out, const TreeDirectives *block, int indent);
 
-static void print_directive(FILE *out, const TreeDirective *d, int indent) {
-    fprintf(out, "%*s%s", 4 * indent, "", d->name);
-    fputs(d->assign ? " = " : d->clauses.n ? " " : "", out);
+static void print_directive(Out *out, const TreeDirective *d, int indent) {
+    fprintf(out->file, "%*s%s", 4 * indent, "", d->name);
+    fputs(d->assign ? " = " : d->clauses.n ? " " : "", out->file);
     print_clauses(out, &d->clauses);
     if (d->has_block)
         print_block(out, &d->block, indent);
     else
-        fputs(";\n", out);
+        fputs(";\n", out->file);
 }
 
-static void print_block(FILE *out, const TreeDirectives *block, int indent) {
-    fputs(" {\n", out);
+static void print_block(Out *out, const TreeDirectives *block, int indent) {
+    fputs(" {\n", out->file);
     for (int i = 0; i < block->n; i++)
         print_directive(out, block->at[i], indent + 1);
-    fprintf(out, "%*s}\n", 4 * indent, "");
+    fprintf(out->file, "%*s}\n", 4 * indent, "");
 }
 
-static void print_on(FILE *out, const char *machine) {
+static void print_on(Out *out, const char *machine) {
     if (machine)
-        fprintf(out, " on %s", machine);
+        fprintf(out->file, " on %s", machine);
 }
 
-void tree_print_schedule(FILE *out, const TreeSchedule *s) {
-    fprintf(out, "schedule %s", s->kernel);
+static void print_schedule(Out *out, const TreeSchedule *s) {
+    fputs("schedule ", out->file);
+    print_name(out, s->kernel);
     print_on(out, s->machine);
     print_block(out, &s->block, 0);
 }
 
-static void print_strategy(FILE *out, const TreeStrategy *s) {
-    fprintf(out, "strategy %s", s->name);
+void tree_print_schedule(FILE *out, const TreeSchedule *s) {
+    print_schedule(&(Out){.file = out}, s);
+}
+
+static void print_strategy(Out *out, const TreeStrategy *s) {
+    fprintf(out->file, "strategy %s", s->name);
     print_on(out, s->machine);
-    fputs(" for ", out);
+    fputs(" for ", out->file);
     print_at(out, s->pattern, P_OR);
     print_block(out, &s->block, 0);
 }
 
-static void separate(FILE *out, bool *first) {
-    fputs(*first ? "" : "\n", out);
+static void separate(Out *out, bool *first) {
+    fputs(*first ? "" : "\n", out->file);
     *first = false;
 }
 
-void tree_print(FILE *out, const TreeFile *f) {
-    bool first = f->imports.n == 0;
+static void print_file(Out *out, const TreeFile *f) {
+    if (f->level)
+        fprintf(out->file, "ir %s;\n", f->level);
+    bool first = f->imports.n == 0 && !f->level;
     for (int i = 0; i < f->imports.n; i++)
-        fprintf(out, "import %s;\n", f->imports.at[i].path);
+        fprintf(out->file, "import %s;\n", f->imports.at[i].path);
     for (int i = 0; i < f->kernels.n; i++) {
         separate(out, &first);
-        tree_print_kernel(out, f->kernels.at[i]);
+        print_kernel(out, f->kernels.at[i]);
     }
     for (int i = 0; i < f->schedules.n; i++) {
         separate(out, &first);
-        tree_print_schedule(out, f->schedules.at[i]);
+        print_schedule(out, f->schedules.at[i]);
     }
     for (int i = 0; i < f->strategies.n; i++) {
         separate(out, &first);
@@ -404,7 +461,11 @@ void tree_print(FILE *out, const TreeFile *f) {
     }
     for (int i = 0; i < f->machines.n; i++) {
         separate(out, &first);
-        fprintf(out, "machine %s", f->machines.at[i]->name);
+        fprintf(out->file, "machine %s", f->machines.at[i]->name);
         print_block(out, &f->machines.at[i]->block, 0);
     }
+}
+
+void tree_print(FILE *out, const TreeFile *f) {
+    print_file(&(Out){.file = out, .ir = f->level != NULL}, f);
 }

@@ -6,7 +6,8 @@
 #include "base/diag.h"
 #include "syntax/tree.h"
 
-enum { READER_BRACKETS_MAX = 1000 };
+// Bounds on nesting. Textual IR has a node for every conversion: it may be a few times deeper than its source.
+enum { READER_BRACKETS_MAX = 1000, READER_IR_FACTOR = 4 };
 
 typedef struct {
     Arena *arena;
@@ -16,6 +17,8 @@ typedef struct {
     uint32_t token_end, last_end;      // where the last token and the one before end
     int open;                          // brackets
     bool stopped;                      // something is nested too deeply: the scanner says "end of file", no more errors
+    bool ir;                           // the file starts with `ir`: textual IR, with quoted names and a few more keywords
+    int last_token;                    // 0 before the first
     TreeFile *result;
 } Reader;
 
@@ -37,7 +40,8 @@ TreePath *path_add(Reader *r, TreePath *path, const char *name);
 TreeWord *build_word(Reader *r, WordKind kind, Range range, const char *text);
 TreeWord *build_number_word(Reader *r, const Tree *number);
 
-// A syntax error at a token: `found` is its human name, `expected` the human names of what may stand there.
-void report_syntax(Reader *r, Range at, const char *found, int n, const char *const *expected);
+// A syntax error at a token: `found` is its human name, `expected` the human names of what may stand there
+// (the array is used up).
+void report_syntax(Reader *r, Range at, const char *found, int n, const char **expected);
 
 #endif

@@ -72,6 +72,8 @@ typedef enum {
 
 typedef struct { const char *name; Range range; } TreeName;
 typedef VEC(TreeName) TreeNames;
+// What a statement of textual IR starts with: `dim` and `tensor` (STMT_DECL), `equation` (STMT_EQUATION).
+typedef struct { const char *keyword, *word, *name; Range range; int origin; } TreeLabel;
 typedef struct {
     StmtKind kind;
     Range range;
@@ -82,6 +84,7 @@ typedef struct {
     TreeType type;               // STMT_DECL
     Tree *expr;                  // STMT_EQUATION: right side; STMT_CALL: the call
     TreeList conds;              // the tail; a bare `otherwise` tail is one TREE_OTHERWISE
+    TreeLabel label;             // textual IR only (ir/print.h)
 } TreeStmt;
 typedef VEC(TreeStmt *) TreeStmts;
 
@@ -116,6 +119,7 @@ typedef struct { const char *name; Range range, name_range; TreeDirectives block
 typedef struct { const char *path; Range range; } TreeImport;
 
 typedef struct {
+    const char *level;           // of textual IR, "task" for `ir task;`; NULL: a .pto file
     VEC(TreeImport) imports;
     VEC(TreeKernel *) kernels;
     VEC(TreeSchedule *) schedules;
