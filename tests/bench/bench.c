@@ -163,7 +163,7 @@ static void set_up(Call *c, const Bench *b) {
             if (p->dtype == PTO_F64)
                 c->scalar[i] = 0.75;
             else
-                *(float *)&c->scalar[i] = 0.75f;
+                memcpy(&c->scalar[i], &(float){0.75f}, sizeof(float));
             c->args[i] = &c->scalar[i];
         } else {
             int64_t shape[PTO_MAX_RANK] = {0}, n = 1;

@@ -104,7 +104,7 @@ static Node *literal(Type type, Random *r) {
         snprintf(text, sizeof text, "%s(%s)", type_names[type], PICK(r, "0.5", "1", "2", "0.25", "1.5"));
     else
         snprintf(text, sizeof text, "%s(%u)", type_names[type], random_below(r, 6));
-    return node_new(type, -1, type == BOOL ? PICK(r, "i32(1) == 1", "i32(1) == 2") : text);
+    return node_new(type, -1, type == BOOL ? PICK(r, "(i32(1) == 1)", "(i32(1) == 2)") : text);
 }
 
 // A leaf of some type: a read if there is a tensor, preferably one of that type.

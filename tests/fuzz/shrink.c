@@ -18,7 +18,7 @@ static bool still_fails(Shrink *s) {
 static Node *constant(Type type) {
     char text[16];
     snprintf(text, sizeof text, "%s(1)", type_names[type]);
-    return node_new(type, -1, type == BOOL ? "i32(1) == 1" : text);
+    return node_new(type, -1, type == BOOL ? "(i32(1) == 1)" : text);
 }
 
 static bool reads(const Node *n, int tensor) {
@@ -93,7 +93,8 @@ static bool simplify_node(Shrink *s, Node **n) {
     Node *before = *n;
     if (!before->n)
         return false;
-    for (int i = 0; i < before->n; i++)
+    bool binds = strstr(before->text, "(k in ") != NULL;      // then its children use k
+    for (int i = 0; i < before->n && !binds; i++)
         if (before->kid[i]->type == before->type) {
             *n = before->kid[i];
             if (still_fails(s))
