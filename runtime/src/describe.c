@@ -53,7 +53,10 @@ void describe_facts(Text *out, const pto_topology *f, uint64_t memory, const cha
     }
     describe_caches(out, f);
     text_add(out, "allowed     %d core%s, processing units %s, NUMA nodes %s\n", f->allowed_cores, plural(f->allowed_cores), pus, nodes);
-    text_add(out, "pool        %s, %d worker%s by default\n", pool_openmp_built() ? "OpenMP" : "serial", f->threads, plural(f->threads));
+    if (pool_openmp_built())
+        text_add(out, "pool        OpenMP, %d worker%s by default\n", f->threads, plural(f->threads));
+    else
+        text_add(out, "pool        serial\n");
 }
 
 // ---- warnings -------------------------------------------------------------------------------------------------------
