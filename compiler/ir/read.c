@@ -552,6 +552,8 @@ static void verify(IrReader *r) {
 Kernel *ir_read_task(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *t) {
     IrReader r = {.arena = a, .diags = d, .kernel = ARENA_NEW(a, Kernel)};
     *r.kernel = (Kernel){.arena = a, .name = t->name, .range = t->name_range};
+    if (!f->level || strcmp(f->level, "task") != 0)
+        fail(&r, t->name_range, "textual IR of the task level starts with 'ir task;'");
     if (t->generics.n)
         fail(&r, t->name_range, "textual IR has no generics");
     read_dims(&r, t);

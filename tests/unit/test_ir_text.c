@@ -3,9 +3,11 @@
 #include "ir/print.h"
 #include "ir/read.h"
 #include "ir/verify.h"
+#include "sema/sema.h"
 #include "syntax/parse.h"
 
 #include <check.h>
+#include <isl/ctx.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +256,44 @@ START_TEST(conversions_are_no_literals) {
 }
 END_TEST
 
+// ---- what sema makes of whole programs ----
+
+static void check_kernel(const Kernel *k) {
+    ck_assert(ir_verify_task(k, stderr));
+    char *once = printed(k);
+    Text t = read_text(once);
+    ck_assert_msg(t.kernel != NULL, "%s\n%s", t.messages, once);
+    char *twice = printed(t.kernel);
+    ck_assert_str_eq(once, twice);
+    free(once);
+    free(twice);
+    drop(&t);
+}
+
+// Kernels that use what is not built yet are left out.
+START_TEST(analysed_kernels_round_trip) {
+    char path[512], *messages;
+    const char *slash = strrchr(__FILE__, '/'), *error;
+    snprintf(path, sizeof path, "%.*strial.pto", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+    Arena *a = arena_new();
+    Sources sources = {.arena = a};
+    SourceFile *file = source_load(&sources, path, &error);
+    ck_assert_msg(file != NULL, "%s: %s; run from the top of the tree", path, error);
+    size_t size;
+    FILE *out = open_memstream(&messages, &size);
+    Diags *d = diags_new(a, &sources, out);
+    isl_ctx *isl = isl_ctx_alloc();
+    Module *m = sema_file(a, isl, d, parse_file(a, d, file));
+    fclose(out);
+    free(messages);
+    ck_assert_int_gt(m->kernels.n, 30);
+    for (int i = 0; i < m->kernels.n; i++)
+        check_kernel(m->kernels.at[i]);
+    isl_ctx_free(isl);
+    arena_free(a);
+}
+END_TEST
+
 // ---- the reader refuses ----
 
 static const struct { const char *from, *to, *message; } refusals[] = {
@@ -280,6 +320,7 @@ static const struct { const char *from, *to, *message; } refusals[] = {
     {"equation m map 0: m[i]", "equation m map 0: m[i, i]", "a left side is one tensor"},
     {"equation m map", "equation `m.max` map", "the name `m.max` is used twice"},
     {"i > 0 && j % 2 == 0", "x[i, j] > f16(0.0)", "a read in a range"},
+    {"ir task;", "ir move;", "starts with 'ir task;'"},
     {"log(", "print(", "neither dim, tensor, equation nor log"},
     {"equation m map 0: m[i]", "m[i]", "starts with dim, tensor, equation or log"},
     {"m[i] = `m.max`[i] where i in 0..N", "m[N] = `m.max`[0] where N in 0..3", "index `N` hides a dim or a tensor"},
@@ -369,6 +410,7 @@ Suite *suite_ir_text(void) {
     tcase_add_loop_test(c, every_operation_round_trips, 0, OP_COUNT);
     tcase_add_test(c, literals_keep_type_and_bits);
     tcase_add_test(c, conversions_are_no_literals);
+    tcase_add_test(c, analysed_kernels_round_trip);
     tcase_add_loop_test(c, the_reader_is_strict, 0, COUNT(refusals));
     tcase_add_test(c, cut_texts_do_no_harm);
     tcase_add_test(c, broken_kernels_are_seen);

@@ -172,6 +172,7 @@ static const struct { const char *text; int errors; const char *message; } fault
     {"kernel k() -> (y: f32) { log(\"a\\qc\"); }", 1, "an unknown escape in a string [character]"},
     {"kernel k() -> (y: f32) { log(\"a\xff\"); }", 1, "strings are UTF-8"},
     {"kernel k() -> (y: f32) { y = 1e999; }", 1, "beyond the largest f64 [literal]"},
+    {"kernel k() -> (y: f32) { `y.0` = 1; }", 1, "for textual IR only [character]"},
     {"machine m { x = 99999999999999999999; }", 1, "exceeds 64 bits [literal]"},
     {"kernel k() -> (y: f32) { y = 1; } /* open", 1, "a comment without its closing '*/' [character]"},
     {"kernel k() -> (y: f32) { y[1 = 1; }", 1, "[syntax]"},
