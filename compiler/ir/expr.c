@@ -113,7 +113,7 @@ Expr *expr_convert(Arena *a, DType type, Expr *x)
 
 bool expr_is_int(const Expr *e, int64_t value)
 {
-    return e->op == OP_CONST && !dtype_is_float(e->type) && e->i == value;
+    return e->op == OP_CONST && (dtype_is_int(e->type) || e->type == DT_BOOL) && e->i == value;
 }
 
 static bool nest_equal(const Nest *x, const Nest *y)

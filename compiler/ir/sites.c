@@ -1,8 +1,8 @@
 // Read sites: every read of an expression with what holds there.
 //
 // A read counts only where it is evaluated: in the branch of an `if` that is taken, on the right of `&&` and `||`
-// where the left did not decide, in a reduction's body under its ranges and guards. The conditions are handed over
-// as they are; whoever needs sets takes the affine ones.
+// where the left did not decide, in a reduction's body under its ranges and guards. Conditions are split at their
+// conjunctions and handed over; whoever needs sets takes the affine ones.
 //
 // Test: tests/unit/test_sema.c, through the range inference and the proofs
 #include "ir/ir.h"
@@ -17,14 +17,32 @@ typedef struct {
 
 static void walk(Walk *w, Expr *e);
 
-static void walk_under(Walk *w, Expr *guard, Expr *e)
+static Expr *negation(Walk *w, Expr *e) { return expr_unary(w->arena, OP_NOT, DT_BOOL, e); }
+
+// Pushes the conjuncts of a guard, so that an affine one counts beside one that is not.
+static void push_guard(Walk *w, Expr *guard)
 {
-    VEC_PUSH(w->arena, &w->guards, guard);
-    walk(w, e);
-    w->guards.n--;
+    Expr *inner = guard->op == OP_NOT ? guard->args[0] : NULL;
+    if (guard->op == OP_AND) {
+        push_guard(w, guard->args[0]);
+        push_guard(w, guard->args[1]);
+    } else if (inner && inner->op == OP_OR) {
+        push_guard(w, negation(w, inner->args[0]));
+        push_guard(w, negation(w, inner->args[1]));
+    } else if (inner && inner->op == OP_NOT) {
+        push_guard(w, inner->args[0]);
+    } else {
+        VEC_PUSH(w->arena, &w->guards, guard);
+    }
 }
 
-static Expr *negation(Walk *w, Expr *e) { return expr_unary(w->arena, OP_NOT, DT_BOOL, e); }
+static void walk_under(Walk *w, Expr *guard, Expr *e)
+{
+    int mark = w->guards.n;
+    push_guard(w, guard);
+    walk(w, e);
+    w->guards.n = mark;
+}
 
 // Ranges are evaluated outside; each guard under the ranges and the guards before it; the body under all.
 static void walk_nest(Walk *w, Expr *e)
@@ -34,7 +52,7 @@ static void walk_nest(Walk *w, Expr *e)
     for (int i = 0; i < nest->indices.n; i++) VEC_PUSH(w->arena, &w->nested, nest->indices.at[i]);
     for (int i = 0; i < nest->conds.n; i++) {
         walk(w, nest->conds.at[i]);
-        VEC_PUSH(w->arena, &w->guards, nest->conds.at[i]);
+        push_guard(w, nest->conds.at[i]);
     }
     walk(w, e->args[0]);
     w->guards.n = guards;

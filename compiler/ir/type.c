@@ -15,11 +15,12 @@ typedef struct {
     char family;
 } TypeRow;
 
-static const TypeRow type_rows[DT_COUNT] = {
+static const TypeRow type_rows[DT_COUNT + 1] = {
 #define TYPE(id, name_, bytes_, family_, bits_, ctype_) \
     [DT_##id] = {.name = (name_), .ctype = (ctype_), .bytes = (bytes_), .bits = (bits_), .family = (family_)},
     DTYPES(TYPE)
 #undef TYPE
+    [DT_COUNT] = {.name = "no type", .ctype = "void", .family = '?'},      // while sema has not found one
 };
 
 const char *dtype_name(DType t) { return type_rows[t].name; }

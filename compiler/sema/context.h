@@ -12,6 +12,7 @@
 #define PTOC_SEMA_CONTEXT_H
 
 #include "ir/ir.h"
+#include "ir/linear.h"
 #include "ir/poly.h"
 #include "sema/sema.h"
 
@@ -168,14 +169,7 @@ void sema_conjuncts(Expr *cond, void (*add)(Expr *cond, void *data), void *data)
 // log("...", e, ...)
 void sema_log(Sema *s, EquationInfo *e);
 
-// ---- ranges and hulls (linear.c, ranges.c, hull.c) ----
-
-// The coefficient of an index in affine index arithmetic; *linear says whether the rest is free of it.
-int64_t linear_coefficient(const Expr *e, const Index *index, bool *linear);
-// The least (or greatest) value of e when all indices but `keep` run over their ranges: an expression over dims and
-// `keep`; NULL when it is not linear, or a range is not known.
-Expr *linear_extreme(Arena *a, Expr *e, const Index *keep, bool greatest);
-Expr *index_add(Arena *a, Expr *x, int64_t c);
+// ---- ranges and hulls (ranges.c, hull.c) ----
 
 // Integer sets have a budget: between these, an isl function that exceeds it gives NULL.
 void sema_budget_begin(Sema *s);

@@ -78,7 +78,7 @@ bool sema_bounds(Typer *t, const Tree *range, Expr **lo, Expr **hi)
     *lo = sema_affine_expr(t, range->args.at[0], D_INDEX_RANGE, "the start of a range");
     *hi = sema_affine_expr(t, range->args.at[1], D_INDEX_RANGE, "the end of a range");
     if (!*lo || !*hi) return false;
-    if (range->closed) *hi = index_add(t->sema->arena, *hi, 1);
+    if (range->closed) *hi = linear_add(t->sema->arena, *hi, 1);
     return true;
 }
 

@@ -56,7 +56,7 @@ static Expr *end_by_set(Part *p, int d, bool greatest)
     f = isl_pw_aff_gist_params(f, isl_pw_aff_domain(isl_pw_aff_copy(f)));
     Expr *e = f ? poly_expr(sema_poly(s), s->arena, (PolyIndices){.n = 0}, f) : NULL;
     isl_pw_aff_free(f);
-    return e && greatest ? index_add(s->arena, e, 1) : e;
+    return e && greatest ? linear_add(s->arena, e, 1) : e;
 }
 
 // One end of what the equation writes in a dimension: hi is exclusive. NULL when it cannot be expressed.
@@ -64,7 +64,7 @@ static Expr *end_of(Part *p, int d, bool greatest)
 {
     Arena *a = p->sema->arena;
     Expr *sub = p->eq->subs[d], *e = is_cut(p->eq, sub) ? NULL : linear_extreme(a, sub, NULL, greatest);
-    if (e) return greatest ? index_add(a, e, 1) : e;
+    if (e) return greatest ? linear_add(a, e, 1) : e;
     return end_by_set(p, d, greatest);
 }
 

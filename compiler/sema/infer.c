@@ -43,7 +43,8 @@ static void finish(Sema *s, EquationInfo *e)
 static bool join_type(Sema *s, TensorInfo *t, EquationInfo *e, DType type)
 {
     DType *joint = &t->tensor->type;
-    if (type_is_open(type) || dtype_widens(type, *joint)) return true;
+    if (type_is_open(type)) return true;
+    if (*joint != DT_COUNT && dtype_widens(type, *joint)) return true;
     if (*joint == DT_COUNT || dtype_widens(*joint, type)) {
         *joint = type;
         return true;

@@ -199,7 +199,7 @@ static void locate_dims(Sema *s)
 {
     for (int i = 0; i < s->kernel->params.n; i++) {
         Tensor *t = s->kernel->params.at[i].tensor;
-        if (!t || !t->lo) continue;
+        if (!t || !s->tensors.at[t->id]->shaped) continue;
         for (int d = 0; d < t->rank; d++) {
             Expr *hi = t->hi[d];
             if (hi->op != OP_DIM || !expr_is_int(t->lo[d], 0)) continue;

@@ -83,13 +83,13 @@ static bool preimage(Inference *x, Index *index, Expr *sub, Expr *lo, Expr *hi, 
     if (!most) return false;
     int64_t c = linear_coefficient(least, index, &linear);
     if (!linear || c == 0 || c == INT64_MIN || c != linear_coefficient(most, index, &linear)) return false;
-    Expr *rest_low = rest_of(a, least, index), *rest_high = rest_of(a, most, index), *last = index_add(a, hi, -1);
+    Expr *rest_low = rest_of(a, least, index), *rest_high = rest_of(a, most, index), *last = linear_add(a, hi, -1);
     if (c > 0) {
-        *from = floor_quotient(a, index_add(a, lo, c - 1), rest_low, c);
-        *to = index_add(a, floor_quotient(a, last, rest_high, c), 1);
+        *from = floor_quotient(a, linear_add(a, lo, c - 1), rest_low, c);
+        *to = linear_add(a, floor_quotient(a, last, rest_high, c), 1);
     } else {
-        *from = floor_quotient(a, index_add(a, rest_high, -c - 1), last, -c);
-        *to = index_add(a, floor_quotient(a, rest_low, lo, -c), 1);
+        *from = floor_quotient(a, linear_add(a, rest_high, -c - 1), last, -c);
+        *to = linear_add(a, floor_quotient(a, rest_low, lo, -c), 1);
     }
     return true;
 }
@@ -302,9 +302,9 @@ static Outcome bound_linear(Inference *x, Index *index, const Site *site, int d,
     bool linear = true;
     int64_t low = linear_coefficient(least, index, &linear), high = linear_coefficient(most, index, &linear);
     if (!linear || low == INT64_MIN || high == INT64_MIN) return NOTHING;
-    Expr *rest_low = rest_of(a, least, index), *rest_high = rest_of(a, most, index), *last = index_add(a, t->hi[d], -1);
-    if (high > 0) lower(a, hi, index_add(a, floor_quotient(a, last, rest_high, high), 1));
-    if (low < 0) lower(a, hi, index_add(a, floor_quotient(a, rest_low, t->lo[d], -low), 1));
+    Expr *rest_low = rest_of(a, least, index), *rest_high = rest_of(a, most, index), *last = linear_add(a, t->hi[d], -1);
+    if (high > 0) lower(a, hi, linear_add(a, floor_quotient(a, last, rest_high, high), 1));
+    if (low < 0) lower(a, hi, linear_add(a, floor_quotient(a, rest_low, t->lo[d], -low), 1));
     bool starts = low <= 0 || sema_nonnegative(x->sema, binary(a, OP_SUB, rest_low, t->lo[d]));
     starts = starts && (high >= 0 || sema_nonnegative(x->sema, binary(a, OP_SUB, last, rest_high)));
     return starts ? FOUND : report_start(x, index, site, d);

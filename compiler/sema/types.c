@@ -232,6 +232,8 @@ Expr *type_convert(Typer *t, Expr *e, DType type, Range range)
 {
     if (type_is_open(e->type)) e = convert_open(t, e, type);
     if (!e) return NULL;
+    // A leaf that was widened for an accumulator is converted from its own type: the value is the same.
+    while (e->op == OP_CONVERT && !type_is_open(e->args[0]->type) && dtype_widens(e->args[0]->type, e->type)) e = e->args[0];
     Expr *r = expr_convert(t->sema->arena, type, e);
     if (r == e) {                                 // a fresh node: the range is that of the call
         r = ARENA_NEW(t->sema->arena, Expr);

@@ -2,12 +2,14 @@
 //
 // Subscripts are nearly always sums of indices with constant factors over rectangular ranges. Their extremes are found
 // by putting each index at the end of its range that its sign asks for, innermost first because a range may use
-// outer indices: exact for such forms, and far cheaper than integer sets, which ranges.c and hull.c keep for the rest.
+// outer indices: exact for such forms, and far cheaper than integer sets, which sema and the proofs keep for the rest.
 //
 // Test: tests/unit/test_sema.c
-#include "sema/context.h"
+#include "ir/linear.h"
 
-Expr *index_add(Arena *a, Expr *x, int64_t c)
+enum { MOST_INDICES = 32 };
+
+Expr *linear_add(Arena *a, Expr *x, int64_t c)
 {
     return expr_simplify(a, expr_binary(a, OP_ADD, DT_INDEX, x, expr_int(a, DT_INDEX, c, x->range)));
 }
@@ -50,7 +52,7 @@ int64_t linear_coefficient(const Expr *e, const Index *index, bool *linear)
 // ---- extremes ----
 
 typedef struct {
-    Index *at[2 * SEMA_MOST_INDICES];
+    Index *at[MOST_INDICES];
     int n;
     bool full;
     const Index *keep;
@@ -62,7 +64,7 @@ static bool collect(Expr *e, void *data)
     if (e->op != OP_INDEX || e->index == u->keep) return true;
     for (int i = 0; i < u->n; i++)
         if (u->at[i] == e->index) return true;
-    if (u->n == (int)(sizeof u->at / sizeof *u->at)) u->full = true;
+    if (u->n == MOST_INDICES) u->full = true;
     else u->at[u->n++] = e->index;
     return true;
 }
@@ -88,7 +90,13 @@ Expr *linear_extreme(Arena *a, Expr *e, const Index *keep, bool greatest)
         bool linear = true;
         int64_t c = linear_coefficient(e, u.at[pick], &linear);
         if (!linear) return NULL;
-        Expr *to = (c > 0) == greatest ? index_add(a, u.at[pick]->hi, -1) : u.at[pick]->lo;
+        Expr *to = (c > 0) == greatest ? linear_add(a, u.at[pick]->hi, -1) : u.at[pick]->lo;
         e = expr_simplify(a, expr_substitute(a, e, 1, &u.at[pick], &to));
     }
+}
+
+bool linear_at_most(Arena *a, Expr *x, Expr *y)
+{
+    Expr *c = expr_simplify(a, expr_binary(a, OP_LE, DT_BOOL, x, y));
+    return c->op == OP_CONST && c->i != 0;
 }
