@@ -245,6 +245,7 @@ static void add_all(void) {
     add_samples();
     add_trial();
     add_polybench();
+    add_casts();
     add_speed();
 }
 

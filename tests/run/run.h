@@ -39,6 +39,7 @@ void add_golden(void);
 void add_samples(void);
 void add_trial(void);
 void add_polybench(void);
+void add_casts(void);
 void add_manual(void);
 void add_scripts(void);
 void add_speed(void);
