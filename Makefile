@@ -43,8 +43,8 @@ CHECK_LIBS      = $(call once,CHECK_LIBS,$(shell $(PKGCONF) --libs check))
 
 compile = $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(COMPILER_CFLAGS) -Iruntime/include $(CPPFLAGS) $(CFLAGS) -MMD -MP
 link    = $(CC) $(OPT_$(CONFIG)) $(CFLAGS) $(LDFLAGS)
-# With V=1 each command is shown, else a short line.
-say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
+# With V=1 each command is shown, else a short line, with -s nothing.
+say = $(if $(V),,@$(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,printf '  %-6s %s\n' $(1) $@;))
 
 all: $(BUILD)/bin/ptoc $(BUILD)/lib/libptort.a $(BUILD)/lib/libptort.so ## the compiler and the runtime (default)
 
