@@ -7,6 +7,8 @@
 // Test: tests/unit/test_sema.c
 #include "sema/context.h"
 
+#include "ir/read.h"
+
 #include <isl/options.h>
 #include <string.h>
 
@@ -188,7 +190,7 @@ Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file)
     bool *first = ARENA_ARRAY(a, bool, file->kernels.n + 1);
     for (int i = 0; i < file->kernels.n; i++) first[i] = name_kernel(&f, file->kernels.at[i]);
     for (int i = 0; i < file->kernels.n && !diags_full(diags); i++) {
-        Kernel *k = first[i] ? analyse(&f, file->kernels.at[i]) : NULL;
+        Kernel *k = !first[i] ? NULL : file->level ? ir_read_task(a, diags, file, file->kernels.at[i]) : analyse(&f, file->kernels.at[i]);
         if (k) VEC_PUSH(a, &module->kernels, k);
     }
     check_schedules(&f);

@@ -13,7 +13,8 @@
 
 typedef struct { VEC(Kernel *) kernels; } Module;
 
-// Analyses every kernel of the file, in order. A kernel with errors is left out; its errors are in `diags`.
+// Analyses every kernel of the file, in order. A kernel with errors is left out; its errors are in `diags`. A file of
+// textual IR (ir/read.h) has everything said already: its kernels are only read.
 // `isl` is used for box hulls and the largest in-bounds ranges.
 Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file);
 
