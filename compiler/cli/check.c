@@ -1,4 +1,659 @@
-// ptoc check.
-#include "cli/commands.h"
+// Comparing a compiled kernel with the reference evaluator; see check.h.
+#include "cli/check.h"
+
+#include "cli/guard.h"
 #include "cli/unit.h"
-int command_check(Arena *a, const Options *o) { return complain(EXIT_INTERNAL, "`ptoc check` is not built yet"); }
+#include "data/element.h"
+#include "reference/eval.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MAX_CONTEXTS = 24, WORK_PER_EFFORT = 4000000 };
+
+typedef struct { pto_mode mode; int threads; pto_context *context; } Setting;
+
+typedef struct {
+    const CheckJob *job;
+    CheckResult *result;
+    Arena *arena;                // of the whole check
+    Spec **specs;                // by parameter: what the user gave, or NULL
+    Array **files;               // by parameter: the array of a file
+    int nsettings;
+    Setting settings[MAX_CONTEXTS];
+    int64_t work;
+} Check;
+
+// One size: everything in `arena` ends with it.
+typedef struct {
+    Check *check;
+    Arena *arena;
+    const int64_t *dims;
+    int number, style;
+    Array **inputs;              // by parameter; NULL for `int` parameters
+    RefTensor **expected;
+    RefStatus status;
+    RefFault fault;
+    Array **first;               // results of the first call, for the comparison of bits
+} Trial;
+
+static int find_named(const Kernel *k, const char *name)
+{
+    for (int i = 0; i < k->params.n; i++)
+        if (strcmp(k->params.at[i].tensor ? k->params.at[i].tensor->name : k->params.at[i].dim->name, name) == 0)
+            return i;
+    return -1;
+}
+
+// ---- what the user fixes ----
+
+static int fix_dim(Check *c, Numbers *fixed, const char *name, const char *value)
+{
+    const Kernel *k = c->job->kernel;
+    const char **names = ARENA_ARRAY(c->arena, const char *, k->dims.n + 1);
+    Spec s;
+    const char *error = NULL;
+    if (!spec_parse(c->arena, value, &s, &error) || s.kind != SPEC_NUMBER || !s.is_integer || s.i < 0)
+        return complain(EXIT_USAGE, "%s=%s: a dimension is a whole number", name, value);
+    for (int d = 0; d < k->dims.n; d++) {
+        names[d] = k->dims.at[d]->name;
+        if (strcmp(names[d], name) == 0) {
+            VEC_PUSH(c->arena, &fixed[d], s.i);
+            return 0;
+        }
+    }
+    const char *meant = closest_name(name, k->dims.n, names);
+    return complain(EXIT_USAGE, "kernel '%s' has no dimension '%s'%s%s%s", k->name, name, meant ? "; did you mean '" : "",
+                    meant ? meant : "", meant ? "'?" : "");
+}
+
+static bool is_dim(const Kernel *k, const char *name)
+{
+    for (int d = 0; d < k->dims.n; d++)
+        if (strcmp(k->dims.at[d]->name, name) == 0)
+            return true;
+    return false;
+}
+
+// A value with a shape of its own fixes the dimensions that it binds.
+static int fix_shape(Check *c, Numbers *fixed, const Tensor *t, int rank, const int64_t *extent)
+{
+    const Kernel *k = c->job->kernel;
+    if (rank != t->rank)
+        return complain(EXIT_USER, "%s has the shape %s, but the kernel takes '%s'", t->name, array_shape_text(c->arena, rank, extent),
+                        bind_declaration(c->arena, t));
+    for (int d = 0; d < k->dims.n; d++)
+        if (k->dims.at[d]->tensor == t)
+            VEC_PUSH(c->arena, &fixed[d], extent[k->dims.at[d]->axis]);
+    return 0;
+}
+
+static int take_value(Check *c, Numbers *fixed, const Binding *b)
+{
+    const Kernel *k = c->job->kernel;
+    const char *error = NULL;
+    int i = find_named(k, b->name);
+    if (is_dim(k, b->name))
+        return fix_dim(c, fixed, b->name, b->value);
+    if (i < 0)
+        return complain(EXIT_USAGE, "kernel '%s' has no input '%s'", k->name, b->name);
+    const Tensor *t = k->params.at[i].tensor;
+    Spec *s = c->specs[i] = ARENA_NEW(c->arena, Spec);
+    if (!spec_parse(c->arena, b->value, s, &error))
+        return complain(EXIT_USER, "%s: %s", b->name, error);
+    if (s->kind == SPEC_NUMBER && !spec_number_fits(s, t->type))
+        return complain(EXIT_USER, "%s=%s does not fit the type %s", t->name, s->text, dtype_name(t->type));
+    if (s->kind != SPEC_FILE)
+        return s->has_shape ? fix_shape(c, fixed, t, s->rank, s->extent) : 0;
+    Array *x = array_read(c->arena, s->text, &error);
+    if (!x)
+        return complain(EXIT_USER, "%s: %s", t->name, error);
+    x = bind_convert(c->arena, x, strstr(s->text, ".npy") == NULL, t->type, &error);
+    if (!x)
+        return complain(EXIT_USER, "%s: %s %s", t->name, s->text, error);
+    c->files[i] = x;
+    return fix_shape(c, fixed, t, x->rank, x->extent);
+}
+
+static int take_request(Check *c, SizeRequest *request)
+{
+    const Kernel *k = c->job->kernel;
+    int code = 0;
+    c->specs = ARENA_ARRAY(c->arena, Spec *, k->params.n + 1);
+    c->files = ARENA_ARRAY(c->arena, Array *, k->params.n + 1);
+    *request = (SizeRequest){.kernel = k, .edges = c->job->edges, .seed = c->job->seed, .nrandom = 24};
+    request->fixed = ARENA_ARRAY(c->arena, Numbers, k->dims.n + 1);
+    for (int d = 0; code == 0 && c->job->dims && d < c->job->dims->n; d++)
+        code = fix_dim(c, request->fixed, c->job->dims->at[d].name, c->job->dims->at[d].value);
+    for (int v = 0; code == 0 && c->job->values && v < c->job->values->n; v++)
+        code = take_value(c, request->fixed, &c->job->values->at[v]);
+    return code;
+}
+
+// ---- inputs ----
+
+// The range of values of an integer input that is used as a subscript.
+typedef struct { const Tensor *tensor; const int64_t *dims; const Expr *read; bool inside; int64_t low, high; } IndexUse;
+
+static void use_subscript(IndexUse *u, const Expr *read, int d)
+{
+    int64_t lo, hi;
+    if (!ref_dim_expr(read->tensor->lo[d], u->dims, &lo) || !ref_dim_expr(read->tensor->hi[d], u->dims, &hi))
+        return;
+    u->low = !u->inside || lo > u->low ? lo : u->low;
+    u->high = !u->inside || hi < u->high ? hi : u->high;
+    u->inside = true;
+}
+
+static bool is_read_of(Expr *e, void *data)
+{
+    IndexUse *u = data;
+    if (e->op == OP_READ && e->tensor == u->tensor)
+        u->read = e;
+    return true;
+}
+
+static bool visit_read(Expr *e, void *data)
+{
+    IndexUse *u = data;
+    for (int d = 0; e->op == OP_READ && d < e->n; d++) {
+        IndexUse inner = {.tensor = u->tensor};
+        expr_walk(e->args[d], is_read_of, &inner);
+        if (inner.read)
+            use_subscript(u, e, d);
+    }
+    return true;
+}
+
+static IndexUse index_use(const Kernel *k, const Tensor *t, const int64_t *dims)
+{
+    IndexUse u = {.tensor = t, .dims = dims};
+    for (int q = 0; q < k->equations.n && dtype_is_int(t->type); q++)
+        expr_walk(k->equations.at[q]->rhs, visit_read, &u);
+    return u;
+}
+
+// Every tenth element becomes one of the values that are handled badly most often.
+static void sprinkle(Array *x, uint64_t seed)
+{
+    static const double specials[] = {NAN, INFINITY, -INFINITY, -0.0, 0.0};
+    for (int64_t k = 0; k < x->size; k++) {
+        uint64_t r = (seed + (uint64_t)k) * 0x9e3779b97f4a7c15u;
+        r ^= r >> 29;
+        void *p = (char *)x->data + k * dtype_bytes(x->type);
+        if (r % 10 != 0)
+            continue;
+        if (dtype_is_float(x->type))
+            element_store_float(x->type, p, specials[r / 10 % 5]);
+        else
+            element_store_int(x->type, p, r & 16 ? element_min(x->type) : element_max(x->type));
+    }
+}
+
+// Styles: 0 as `random`; 1 positive; 2 as random with special values; 3 small whole numbers.
+static void fill_input(Trial *t, const Tensor *tensor, Array *x, uint64_t seed)
+{
+    IndexUse use = index_use(t->check->job->kernel, tensor, t->dims);
+    bool is_float = dtype_is_float(x->type);
+    if (use.inside)
+        spec_random(x, seed, true, (double)use.low, (double)(use.high > use.low ? use.high : use.low + 1));
+    else if (t->style == 1 || (tensor->rank == 0 && is_float))
+        spec_random(x, seed, true, is_float ? 0.25 : 1, is_float ? 1 : 9);
+    else if (t->style == 3 && is_float)
+        spec_random(x, seed, true, -4, 4);
+    else
+        spec_random(x, seed, false, 0, 0);
+    if (t->style == 3 && is_float && !use.inside)
+        for (int64_t k = 0; k < x->size; k++) {
+            void *p = (char *)x->data + k * dtype_bytes(x->type);
+            element_store_float(x->type, p, floor(element_load_float(x->type, p)));
+        }
+    if (t->style == 2 && !use.inside && tensor->rank > 0)
+        sprinkle(x, seed);
+}
+
+static Array *make_input(Trial *t, int i, const char **error)
+{
+    Check *c = t->check;
+    const Tensor *tensor = c->job->kernel->params.at[i].tensor;
+    RefTensor shape;
+    if (c->files[i])
+        return c->files[i];
+    if (!ref_shape(c->job->kernel, tensor, t->dims, &shape))
+        return *error = "its shape cannot be computed", NULL;
+    if (c->specs[i] && c->specs[i]->kind != SPEC_RANDOM)
+        return spec_make(t->arena, c->specs[i], tensor->type, tensor->rank, shape.extent, error);
+    Array *x = array_new(t->arena, tensor->type, tensor->rank, shape.extent, error);
+    uint64_t seed = c->job->seed * 1000003 + (uint64_t)t->number * 101 + (uint64_t)i;
+    if (x && c->specs[i] && c->specs[i]->has_range)
+        spec_random(x, seed, true, c->specs[i]->low, c->specs[i]->high);
+    else if (x)
+        fill_input(t, tensor, x, seed);
+    return x;
+}
+
+static bool make_inputs(Trial *t, const char **error)
+{
+    const Kernel *k = t->check->job->kernel;
+    t->inputs = ARENA_ARRAY(t->arena, Array *, k->params.n + 1);
+    for (int i = 0; i < k->params.n; i++) {
+        if (!k->params.at[i].tensor)
+            continue;
+        t->inputs[i] = make_input(t, i, error);
+        if (!t->inputs[i]) {
+            *error = arena_printf(t->arena, "%s: %s", k->params.at[i].tensor->name, *error);
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- the reference ----
+
+static void evaluate(Trial *t)
+{
+    Check *c = t->check;
+    const Kernel *k = c->job->kernel;
+    RefTensor **inputs = ARENA_ARRAY(t->arena, RefTensor *, k->params.n + 1);
+    for (int i = 0; i < k->params.n; i++) {
+        const Array *x = t->inputs[i];
+        if (!x)
+            continue;
+        inputs[i] = ARENA_NEW(t->arena, RefTensor);
+        *inputs[i] = (RefTensor){.type = x->type, .rank = x->rank, .size = x->size, .data = x->data};
+        RefTensor shape;
+        if (ref_shape(k, k->params.at[i].tensor, t->dims, &shape))
+            memcpy(inputs[i]->lo, shape.lo, sizeof shape.lo);
+        memcpy(inputs[i]->extent, x->extent, sizeof x->extent);
+    }
+    t->expected = ARENA_ARRAY(t->arena, RefTensor *, k->outputs.n + 1);
+    int64_t work = 0;
+    RefOptions options = {.max_work = c->job->effort * WORK_PER_EFFORT / 4, .max_elements = INT64_C(1) << 26, .work = &work};
+    t->status = ref_eval(t->arena, k, t->dims, inputs, t->expected, &options, &t->fault);
+    c->work += work;
+}
+
+// ---- messages ----
+
+static void say_start(Check *c, Range range)
+{
+    const CheckJob *j = c->job;
+    Position p = {.file = NULL};
+    if (j->progress)
+        fputs("\r\033[K", j->err);
+    if (j->sources)
+        p = source_position(j->sources, range.begin);
+    if (p.file)
+        fprintf(j->err, "%s:%d:%d: error: ", p.file->path, p.line, p.column);
+    else
+        fprintf(j->err, "ptoc: error: ");
+}
+
+static const char *sizes_text(Trial *t)
+{
+    const Kernel *k = t->check->job->kernel;
+    const char *s = "";
+    for (int d = 0; d < k->dims.n; d++)
+        s = arena_printf(t->arena, "%s%s%s = %" PRId64, s, d ? ", " : "", k->dims.at[d]->name, t->dims[d]);
+    return *s ? s : "no dimensions";
+}
+
+// How the call was made, and how to repeat it.
+static void say_end(Trial *t, const Setting *s, Layout in, Layout out)
+{
+    static const char *const modes[] = {
+        [PTO_MODE_AUTO] = "auto", [PTO_MODE_SERIAL] = "serial", [PTO_MODE_STATIC] = "static", [PTO_MODE_DYNAMIC] = "dynamic", [PTO_MODE_WAVE] = "wave",
+    };
+    const CheckJob *j = t->check->job;
+    fprintf(j->err, "  with %s", sizes_text(t));
+    if (s)
+        fprintf(j->err, "; mode %s, %d worker%s; inputs: %s, outputs: %s", modes[s->mode], s->threads, s->threads == 1 ? "" : "s",
+                layout_name(in), layout_name(out));
+    fprintf(j->err, "\n  again: ptoc check %s -k %s --target=%s", j->file, j->kernel->name, j->target);
+    for (int d = 0; d < j->kernel->dims.n; d++)
+        fprintf(j->err, " --dim %s=%" PRId64, j->kernel->dims.at[d]->name, t->dims[d]);
+    fprintf(j->err, " --seed %" PRIu64 "\n", j->seed);
+    t->check->result->failed = true;
+}
+
+static const char *element_text(Arena *a, DType type, const void *p)
+{
+    if (dtype_is_float(type)) {
+        double v = element_load_float(type, p);
+        return isnan(v) ? "NaN" : arena_printf(a, type == DT_F64 ? "%.17g" : "%.9g", v);
+    }
+    int64_t v = element_load_int(type, p);
+    return type == DT_U64 ? arena_printf(a, "%" PRIu64, (uint64_t)v) : arena_printf(a, "%" PRId64, v);
+}
+
+static const char *place_text(Arena *a, const RefTensor *x, const char *name, int64_t k)
+{
+    int64_t at[REF_MAX_RANK];
+    const char *s = name;
+    ref_unflatten(x, k, at);
+    for (int d = 0; d < x->rank; d++)
+        s = arena_printf(a, "%s%s%" PRId64, s, d ? ", " : "[", at[d]);
+    return x->rank ? arena_printf(a, "%s]", s) : s;
+}
+
+static void say_difference(Trial *t, int o, int64_t k, const void *actual, int64_t count)
+{
+    const CheckJob *j = t->check->job;
+    const Tensor *tensor = j->kernel->outputs.at[o];
+    const RefTensor *x = t->expected[o];
+    int64_t at[REF_MAX_RANK];
+    ref_unflatten(x, k, at);
+    const Equation *e = ref_equation_at(t->arena, j->kernel, t->dims, tensor, at);
+    say_start(t->check, e ? e->range : tensor->range);
+    const char *expected = element_text(t->arena, x->type, (const char *)x->data + k * dtype_bytes(x->type));
+    fprintf(j->err, "%s is %s, but %s by definition", place_text(t->arena, x, tensor->name, k), element_text(t->arena, x->type, actual), expected);
+    if (x->err && x->err[k] > 0)
+        fprintf(j->err, " (and may differ by %.3g)", x->err[k]);
+    if (e)
+        fprintf(j->err, "; equation %s", e->name);
+    fprintf(j->err, " [check]\n");
+    if (count > 1)
+        fprintf(j->err, "  %" PRId64 " of %" PRId64 " elements of %s differ\n", count, x->size, tensor->name);
+}
+
+// ---- one call ----
+
+typedef struct {
+    Trial *trial;
+    const Setting *setting;
+    Layout in, out;
+    Guarded **buffers;           // inputs, then outputs; NULL for dimensions
+    void **args;
+    int64_t *dims;               // copies that the kernel may see
+} CallState;
+
+static void make_buffers(CallState *s)
+{
+    Trial *t = s->trial;
+    Arena *a = t->arena;
+    const Kernel *k = t->check->job->kernel;
+    int n = k->params.n + k->outputs.n;
+    s->buffers = ARENA_ARRAY(a, Guarded *, n + 1);
+    s->args = ARENA_ARRAY(a, void *, n + 1);
+    s->dims = ARENA_ARRAY(a, int64_t, k->dims.n + 1);
+    memcpy(s->dims, t->dims, sizeof *s->dims * (size_t)k->dims.n);
+    for (int i = 0; i < n; i++) {
+        const Tensor *tensor = i < k->params.n ? k->params.at[i].tensor : k->outputs.at[i - k->params.n];
+        if (!tensor) {
+            s->args[i] = &s->dims[k->params.at[i].dim->id];
+            continue;
+        }
+        RefTensor shape = {.rank = 0};
+        ref_shape(k, tensor, t->dims, &shape);
+        Layout layout = tensor->rank == 0 ? LAYOUT_DENSE : i < k->params.n ? s->in : s->out;
+        Guarded *g = s->buffers[i] = guarded_new(a, tensor->type, tensor->rank, shape.extent, layout);
+        if (i < k->params.n)
+            guarded_put(g, t->inputs[i]);
+        else
+            guarded_poison(g);
+        s->args[i] = tensor->rank == 0 ? g->tensor.data : (void *)&g->tensor;
+    }
+}
+
+// The memory that the kernel is about to get, full of NaN.
+static void poison_workspace(CallState *s)
+{
+    const pto_kernel *code = s->trial->check->job->code;
+    pto_context *context = s->setting->context;
+    size_t bytes = code->workspace ? code->workspace(context, s->args) : 0;
+    if (bytes == 0 || pto_enter(&context, "check") != PTO_OK)
+        return;
+    void *p = pto_workspace(context, bytes);
+    if (p)
+        memset(p, 0xFF, bytes);
+    pto_leave(context, PTO_OK);
+}
+
+static bool canaries_live(CallState *s)
+{
+    Trial *t = s->trial;
+    const Kernel *k = t->check->job->kernel;
+    for (int i = 0; i < k->params.n + k->outputs.n; i++) {
+        bool is_input = i < k->params.n;
+        if (!s->buffers[i] || guarded_intact(t->arena, s->buffers[i], is_input ? t->inputs[i] : NULL))
+            continue;
+        const Tensor *tensor = is_input ? k->params.at[i].tensor : k->outputs.at[i - k->params.n];
+        say_start(t->check, tensor->range);
+        fprintf(t->check->job->err, "the kernel wrote outside %s '%s' [check]\n", is_input ? "its outputs, into" : "the elements of", tensor->name);
+        say_end(t, s->setting, s->in, s->out);
+        return false;
+    }
+    return true;
+}
+
+// Every element against its bound.
+static bool outputs_agree(CallState *s)
+{
+    Trial *t = s->trial;
+    CheckResult *r = t->check->result;
+    const Kernel *k = t->check->job->kernel;
+    for (int o = 0; o < k->outputs.n; o++) {
+        const Guarded *g = s->buffers[k->params.n + o];
+        int64_t first = -1, count = 0;
+        for (int64_t i = 0; i < t->expected[o]->size; i++) {
+            RefVerdict v = ref_judge(t->expected[o], i, guarded_at(g, i));
+            r->unjudged += v == REF_UNJUDGED;
+            r->elements++;
+            if (v == REF_DIFFERENT && count++ == 0)
+                first = i;
+        }
+        if (count > 0) {
+            say_difference(t, o, first, guarded_at(g, first), count);
+            say_end(t, s->setting, s->in, s->out);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_nan_at(DType type, const void *p) { return dtype_is_float(type) && isnan(element_load_float(type, p)); }
+
+// Results do not depend on workers, mode, layout: the same bits as those of the first call (any NaN is a NaN).
+static bool bits_agree(CallState *s)
+{
+    Trial *t = s->trial;
+    const Kernel *k = t->check->job->kernel;
+    bool is_first = t->first == NULL;
+    if (is_first)
+        t->first = ARENA_ARRAY(t->arena, Array *, k->outputs.n + 1);
+    for (int o = 0; o < k->outputs.n; o++) {
+        const Guarded *g = s->buffers[k->params.n + o];
+        const RefTensor *x = t->expected[o];
+        const char *error;
+        size_t bytes = (size_t)dtype_bytes(x->type);
+        if (is_first)
+            t->first[o] = array_new(t->arena, x->type, x->rank, x->extent, &error);
+        for (int64_t i = 0; t->first[o] && i < x->size; i++) {
+            char *old = (char *)t->first[o]->data + (size_t)i * bytes;
+            if (is_first) {
+                memcpy(old, guarded_at(g, i), bytes);
+            } else if (memcmp(old, guarded_at(g, i), bytes) != 0 && !(is_nan_at(x->type, old) && is_nan_at(x->type, guarded_at(g, i)))) {
+                say_start(t->check, k->outputs.at[o]->range);
+                fprintf(t->check->job->err, "%s depends on mode, workers or layout: %s, and %s before [check]\n",
+                        place_text(t->arena, x, k->outputs.at[o]->name, i), element_text(t->arena, x->type, guarded_at(g, i)),
+                        element_text(t->arena, x->type, old));
+                say_end(t, s->setting, s->in, s->out);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool status_agrees(CallState *s, pto_status status)
+{
+    Trial *t = s->trial;
+    FILE *err = t->check->job->err;
+    if ((status == PTO_OK) == (t->status == REF_OK)) {
+        t->check->result->faults += status != PTO_OK;
+        return true;
+    }
+    if (status == PTO_OK) {
+        say_start(t->check, t->fault.range);
+        fprintf(err, "the kernel succeeds, but there is %s: %s [check]\n", ref_status_name(t->status), t->fault.message);
+    } else {
+        say_start(t->check, t->check->job->kernel->range);
+        fprintf(err, "the kernel fails, but every output is defined: %s (%s) [check]\n", pto_context_error(s->setting->context), pto_status_name(status));
+    }
+    say_end(t, s->setting, s->in, s->out);
+    return false;
+}
+
+static bool call_once(Trial *t, const Setting *setting, int number)
+{
+    CallState s = {.trial = t, .setting = setting, .in = (Layout)(number % LAYOUT_COUNT), .out = (Layout)((number / 2 + number / LAYOUT_COUNT) % LAYOUT_COUNT)};
+    make_buffers(&s);
+    poison_workspace(&s);
+    pto_status status = t->check->job->code->call(setting->context, s.args);
+    t->check->result->runs++;
+    if (!canaries_live(&s) || !status_agrees(&s, status))
+        return false;
+    return status != PTO_OK || (outputs_agree(&s) && bits_agree(&s));
+}
+
+// ---- one size ----
+
+static bool call_all(Trial *t)
+{
+    Check *c = t->check;
+    for (int k = 0; k < c->nsettings; k++)
+        if (!call_once(t, &c->settings[k], k + t->number))
+            return false;
+    return true;
+}
+
+static void show_progress(const Check *c)
+{
+    if (c->job->progress)
+        fprintf(c->job->err, "\r\033[Kptoc: checking %s: %" PRId64 " runs", c->job->kernel->name, c->result->runs);
+}
+
+static bool reference_is_sound(Trial *t)
+{
+    if (t->status == REF_OK || ref_is_fault(t->status))
+        return true;
+    say_start(t->check, t->fault.range.begin ? t->fault.range : t->check->job->kernel->range);
+    fprintf(t->check->job->err, "the reference evaluator finds %s: %s [check]\n", ref_status_name(t->status), t->fault.message ? t->fault.message : "");
+    say_end(t, NULL, LAYOUT_DENSE, LAYOUT_DENSE);
+    return false;
+}
+
+static bool check_inputs(Check *c, const int64_t *dims, int number, int style, RefStatus *status)
+{
+    Trial t = {.check = c, .arena = arena_new(), .dims = dims, .number = number, .style = style};
+    const char *error = NULL;
+    bool ok = true;
+    *status = REF_WORK;
+    if (make_inputs(&t, &error)) {
+        evaluate(&t);
+        *status = t.status;
+        if (t.status == REF_WORK || t.status == REF_DEPTH || t.status == REF_MEMORY)
+            c->result->skipped++;
+        else
+            ok = reference_is_sound(&t) && call_all(&t);
+    } else {
+        ok = complain(EXIT_USER, "%s", error) == 0;
+        c->result->failed = true;
+    }
+    arena_free(t.arena);
+    show_progress(c);
+    return ok;
+}
+
+// Where random values fault, tamer ones are tried as well, so that results are compared too.
+static bool check_size(Check *c, const int64_t *dims, int number)
+{
+    RefStatus status;
+    static const int styles[] = {0, 3, 1, 2};
+    int style = styles[number % 4];
+    if (!check_inputs(c, dims, number, style, &status))
+        return false;
+    return !ref_is_fault(status) || style == 1 || check_inputs(c, dims, number, 1, &status);
+}
+
+// ---- the whole ----
+
+static bool wants_mode(const CheckJob *j, const char *name) { return !j->mode || strcmp(j->mode, name) == 0; }
+
+static void add_setting(Check *c, pto_mode mode, int threads)
+{
+    pto_options options = {.threads = threads, .mode = mode};
+    Setting s = {.mode = mode, .threads = threads, .context = c->nsettings < MAX_CONTEXTS ? pto_context_new(&options) : NULL};
+    if (s.context)
+        c->settings[c->nsettings++] = s;
+}
+
+// Serial once; every other mode with 1, 2, 3 and all workers.
+static void make_settings(Check *c)
+{
+    static const struct { const char *name; pto_mode mode; } modes[] = {
+        {"serial", PTO_MODE_SERIAL}, {"static", PTO_MODE_STATIC}, {"dynamic", PTO_MODE_DYNAMIC}, {"wave", PTO_MODE_WAVE}, {"auto", PTO_MODE_AUTO},
+    };
+    pto_topology topology = {.threads = 1};
+    pto_topology_query(NULL, &topology);
+    int counts[] = {2, 3, 1, topology.threads};
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        bool serial = modes[m].mode == PTO_MODE_SERIAL, implied = modes[m].mode == PTO_MODE_AUTO && !c->job->mode;
+        if (implied || !wants_mode(c->job, modes[m].name))
+            continue;
+        if (c->job->threads || serial)
+            add_setting(c, modes[m].mode, c->job->threads ? c->job->threads : 1);
+        for (int n = 0; !c->job->threads && !serial && n < (topology.threads > 3 ? 4 : 3); n++)
+            add_setting(c, modes[m].mode, counts[n]);
+    }
+}
+
+static void say_result(const Check *c)
+{
+    const CheckResult *r = c->result;
+    FILE *out = c->job->out;
+    if (c->job->progress)
+        fputs("\r\033[K", c->job->err);
+    if (r->failed) {
+        fprintf(out, "checked %" PRId64 " runs of %s: DIFFERENT\n", r->runs, c->job->kernel->name);
+        return;
+    }
+    fprintf(out, "checked %" PRId64 " runs of %s: all equal", r->runs, c->job->kernel->name);
+    if (r->faults > 0)
+        fprintf(out, ", %" PRId64 " faulted alike", r->faults);
+    if (r->skipped > 0)
+        fprintf(out, ", %" PRId64 " sizes skipped as too much work", r->skipped);
+    if (r->unjudged > 0)
+        fprintf(out, ", %.2g%% of the elements not judged", 100.0 * (double)r->unjudged / (double)r->elements);
+    fputc('\n', out);
+}
+
+static int check_sizes(Check *c, const SizeRequest *request)
+{
+    SizeList list = sizes_plan(c->arena, request);
+    if (list.n == 0)
+        return complain(EXIT_USER, "kernel '%s': no sizes were found that its assumptions allow; give some with --dim", c->job->kernel->name);
+    int64_t budget = c->job->effort * WORK_PER_EFFORT;
+    for (int k = 0; k < list.n && c->work < budget; k++)
+        if (!check_size(c, list.at[k], k))
+            break;
+    say_result(c);
+    return c->result->failed ? EXIT_USER : 0;
+}
+
+int check_kernel(const CheckJob *job, CheckResult *result)
+{
+    *result = (CheckResult){.runs = 0};
+    Check c = {.job = job, .result = result, .arena = arena_new()};
+    SizeRequest request;
+    int code = take_request(&c, &request);
+    if (code == 0) {
+        make_settings(&c);
+        code = check_sizes(&c, &request);
+    }
+    for (int k = 0; k < c.nsettings; k++)
+        pto_context_free(c.settings[k].context);
+    arena_free(c.arena);
+    return code;
+}

@@ -484,8 +484,8 @@ RefStatus ref_eval(Arena *a, const Kernel *k, const int64_t *dims, RefTensor *co
         *fault = (RefFault){.status = REF_MEMORY, .message = "no memory for the evaluator's stack"};
         return REF_MEMORY;
     }
-    if (r.status != REF_OK)
-        fault->status = r.status;
+    if (options->work)
+        *options->work = r.work;
     return r.status;
 }
 

@@ -54,6 +54,7 @@ typedef struct {
     int64_t max_work;      // operations (roughly); 0: no bound
     int64_t max_elements;  // of all tensors together; 0: 2^31
     size_t stack;          // bytes of stack; 0: as much as can be had, up to 16 GiB
+    int64_t *work;         // gets how many operations it took; may be NULL
 } RefOptions;
 
 typedef struct {

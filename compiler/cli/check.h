@@ -1,0 +1,41 @@
+// Comparing a compiled kernel with the reference evaluator.
+//
+// At every size the reference computes each output once; the kernel is then called with every mode and number of
+// workers, with its tensors in different layouts between canaries, with outputs and workspace full of NaN. Each
+// result must lie within the reference's bound, and all results must be equal bit for bit.
+//
+// Test: tests/unit/test_cli.c
+#ifndef PTOC_CLI_CHECK_H
+#define PTOC_CLI_CHECK_H
+
+#include "cli/bind.h"
+#include "cli/sizes.h"
+
+typedef struct {
+    const Kernel *kernel;
+    const pto_kernel *code;
+    const Sources *sources;      // for positions in messages; may be NULL
+    const char *file, *target;   // for messages
+    const Bindings *values;      // NAME=VALUE of the user
+    const Bindings *dims;        // --dim
+    Numbers edges;               // tile and vector sizes
+    uint64_t seed;
+    int64_t effort;
+    int threads;                 // only this many; 0: 1, 2, 3 and all
+    const char *mode;            // only this one; NULL: all
+    bool progress;
+    FILE *out, *err;
+} CheckJob;
+
+typedef struct {
+    int64_t runs;                // calls of the kernel
+    int64_t faults;              // of these, faulted as the reference did
+    int64_t skipped;             // sizes that were too much work
+    int64_t elements, unjudged;  // compared, and of these without a bound
+    bool failed;
+} CheckResult;
+
+// Returns 0, 1 (a difference, or values that do not fit) or 2, with everything said.
+int check_kernel(const CheckJob *job, CheckResult *result);
+
+#endif

@@ -1,0 +1,85 @@
+// ptoc check: compiles every kernel for every target and compares it with the reference evaluator.
+#include "cli/commands.h"
+
+#include "cli/check.h"
+#include "cli/load.h"
+#include "machine/machine.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct { Unit unit; Arena *arena; const Options *options; } Session;
+
+// Lanes of a vector for the types in use, and the tile sizes in the schedule that was chosen.
+static Numbers edges_of(Session *s, const Kernel *k, const char *target, const char *schedule)
+{
+    Numbers edges = {0};
+    const char *error = NULL, *first = arena_strndup(s->arena, target, strcspn(target, ","));
+    const Machine *m = machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), first, &error);
+    for (int i = 0; m && m->vector_bytes > 0 && i < k->tensors.n; i++) {
+        int64_t lanes = m->vector_bytes / dtype_bytes(k->tensors.at[i]->type);
+        for (int times = 1; times <= 2; times++) {
+            bool known = false;
+            for (int e = 0; e < edges.n; e++)
+                known |= edges.at[e] == lanes * times;
+            if (!known)
+                VEC_PUSH(s->arena, &edges, lanes * times);
+        }
+    }
+    if (schedule)
+        sizes_from_text(s->arena, schedule, &edges);
+    return edges;
+}
+
+// The part of a schedule text that is about a kernel.
+static const char *schedule_of(Session *s, const char *text, const char *kernel)
+{
+    const char *head = arena_printf(s->arena, "schedule %s ", kernel), *at = text ? strstr(text, head) : NULL;
+    const char *end = at ? strstr(at, "\n}") : NULL;
+    return at ? arena_strndup(s->arena, at, end ? (size_t)(end - at) : strlen(at)) : NULL;
+}
+
+static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const char *target)
+{
+    const Options *o = s->options;
+    const pto_kernel *code = load_kernel(s->arena, loaded, k->name);
+    if (!code || !bind_matches(k, code))
+        return complain(EXIT_INTERNAL, "the emitted code has no kernel '%s' of this signature", k->name);
+    CheckJob job = {
+        .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .values = &o->values, .dims = &o->dims,
+        .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort,
+        .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .out = stdout, .err = stderr,
+    };
+    CheckResult result;
+    return check_kernel(&job, &result);
+}
+
+static int check_target(Session *s, const char *target)
+{
+    int n, code;
+    Kernel *const *kernels = load_select(&s->unit, &n, &code);
+    Loaded loaded = {.object = NULL};
+    if (kernels)
+        code = load_unit(&s->unit, target, &loaded);
+    for (int k = 0; kernels && code <= EXIT_USER && loaded.object && k < n; k++) {
+        int one = check_one(s, kernels[k], &loaded, target);
+        code = one > code ? one : code;
+    }
+    load_close(&loaded);
+    return code;
+}
+
+int command_check(Arena *a, const Options *o)
+{
+    Options with_schedule = *o;
+    with_schedule.emit_schedule = true;
+    Session s = {.arena = a, .options = &with_schedule};
+    int code = unit_open(&s.unit, a, &with_schedule);
+    if (code == 0 && diags_errors(s.unit.diags) > 0)
+        code = EXIT_USER;
+    char *list = arena_strdup(a, o->target ? o->target : "native"), *rest = list;
+    for (char *target; code == 0 && (target = strsep(&rest, ","));)
+        code = check_target(&s, target);
+    unit_close(&s.unit);
+    return code;
+}

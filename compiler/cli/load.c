@@ -1,0 +1,188 @@
+// From a file to kernels that can be called; see load.h.
+#include "cli/load.h"
+
+#include "cli/build.h"
+#include "cli/cache.h"
+#include "machine/machine.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---- building ----
+
+static Words build_command(Unit *u, const char *source, const char *object)
+{
+    Arena *a = u->arena;
+    Words c = build_compiler(a);
+    const char *flags[] = {"-O3", "-shared", "-fPIC", "-w", u->options->line_directives ? "-g" : "-g0",
+                           "-I", u->places.include, "-o", object, source, "-lm"};
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        VEC_PUSH(a, &c, flags[k]);
+    return c;
+}
+
+// All that decides what comes out: the text, the compiler itself, the flags, the runtime's header.
+static Hash hash_of(Unit *u, const Compiled *text)
+{
+    Hash h = hash_new();
+    struct stat st;
+    hash_add_text(&h, PTO_VERSION);
+    hash_add(&h, text->c, text->c_size);
+    Words command = build_command(u, "kernel.c", "kernel.so");
+    for (int k = 0; k < command.n; k++)
+        hash_add_text(&h, command.at[k]);
+    const char *files[] = {build_find_program(u->arena, command.at[0]), arena_printf(u->arena, "%s/ptort.h", u->places.include)};
+    for (int k = 0; k < 2; k++)
+        if (files[k] && stat(files[k], &st) == 0) {
+            hash_add_text(&h, files[k]);
+            hash_add(&h, &st.st_size, sizeof st.st_size);
+            hash_add(&h, &st.st_mtim, sizeof st.st_mtim);
+        }
+    return h;
+}
+
+static bool write_text(const char *path, const char *text, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(text, 1, n, f) == n;
+    return f && fclose(f) == 0 && ok;
+}
+
+static void show_command(const Words *command)
+{
+    for (int k = 0; k < command->n; k++)
+        fprintf(stderr, "%s%s", k ? " " : "", command->at[k]);
+    fputc('\n', stderr);
+}
+
+static int build(Unit *u, const CacheEntry *entry, const Compiled *text)
+{
+    Arena *a = u->arena;
+    const char *work = cache_work_folder(a, entry), *output;
+    if (!work)
+        return complain(EXIT_USER, "%s: cannot be written: %s", entry->folder, strerror(errno));
+    const char *source = arena_printf(a, "%s/kernel.c", work), *object = arena_printf(a, "%s/kernel.so", work);
+    Words command = build_command(u, source, object);
+    if (u->options->verbose)
+        show_command(&command);
+    if (!write_text(source, text->c, text->c_size)) {
+        cache_remove_folder(a, work);
+        return complain(EXIT_USER, "%s: cannot be written", source);
+    }
+    int status = build_run(a, &command, &output);
+    if (status == 0)
+        return cache_store(a, entry, work, object) ? 0 : complain(EXIT_USER, "%s: cannot be written", entry->object);
+    cache_remove_folder(a, work);
+    if (status == 127)
+        return complain(EXIT_USER, "the C compiler '%s' cannot be run (set CC): %s", command.at[0], output);
+    fputs(output, stderr);
+    return complain(EXIT_INTERNAL, "the C compiler '%s' failed on the emitted code (exit code %d)", command.at[0], status);
+}
+
+// A terminal sees what takes long.
+static void progress(const char *text)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s", text);
+}
+
+static int load_object(Unit *u, const Compiled *text, Loaded *loaded)
+{
+    CacheEntry entry;
+    const char *error = NULL;
+    int code = 0;
+    Hash h = hash_of(u, text);
+    if (!cache_find(u->arena, &h, &entry, &error))
+        return complain(EXIT_USER, "%s", error);
+    if (entry.present)
+        loaded->object = dlopen(entry.object, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded->object) {
+        progress("ptoc: building ...");
+        code = build(u, &entry, text);
+        progress("");
+        if (code == 0)
+            loaded->object = dlopen(entry.object, RTLD_NOW | RTLD_LOCAL);
+        if (code == 0 && !loaded->object)
+            code = complain(EXIT_USER, "the built kernel cannot be loaded: %s", dlerror());
+    }
+    cache_drop(u->arena, &entry);
+    return code;
+}
+
+int load_unit(Unit *u, const char *target, Loaded *loaded)
+{
+    *loaded = (Loaded){.object = NULL};
+    int code = load_check_machine(u, target);
+    if (code == 0)
+        code = unit_compile(u, target, NULL, true, &loaded->text);
+    diags_flush(u->diags);
+    return code ? code : load_object(u, &loaded->text, loaded);
+}
+
+const pto_kernel *load_kernel(Arena *a, const Loaded *loaded, const char *name)
+{
+    return dlsym(loaded->object, arena_printf(a, "%s_kernel", name));
+}
+
+void load_close(Loaded *loaded)
+{
+    if (loaded->object)
+        dlclose(loaded->object);
+    loaded->object = NULL;
+    compiled_free(&loaded->text);
+}
+
+// ---- machines ----
+
+// Where an instruction set stands among those that include one another; -1: of another family.
+static int rank_of(const char *isa, const char *family)
+{
+    if (strcmp(isa, "generic") == 0)
+        return 0;
+    size_t n = strlen(family);
+    return strncmp(isa, family, n) != 0 ? -1 : isa[n] == 'v' ? isa[n + 1] - '0' : 1;
+}
+
+int load_check_machine(Unit *u, const char *target)
+{
+    Arena *a = u->arena;
+    const char *dir = arena_printf(a, "%s/targets", u->places.data), *error = NULL;
+    const char *first = arena_strndup(a, target, strcspn(target, ","));
+    const Machine *here = machine_load(a, dir, "native", &error), *there = machine_load(a, dir, first, &error);
+    if (!there)
+        return complain(EXIT_USER, "%s", error ? error : first);
+    if (!here || !here->isa || !there->isa)
+        return 0;
+    const char *family = strncmp(here->isa, "arm64", 5) == 0 ? "arm64-" : "x86-64-";
+    int mine = rank_of(here->isa, family), wanted = rank_of(there->isa, family);
+    return wanted >= 0 && wanted <= mine ? 0 : complain(EXIT_USER, "this machine (%s) cannot run code for %s", here->isa, first);
+}
+
+// ---- kernels ----
+
+Kernel *const *load_select(Unit *u, int *n, int *code)
+{
+    const char *wanted = u->options->kernel;
+    Module *m = u->module;
+    const char **names = ARENA_ARRAY(u->arena, const char *, m->kernels.n + 1);
+    *n = m->kernels.n;
+    *code = 0;
+    if (!wanted) {
+        if (m->kernels.n == 0)
+            *code = complain(EXIT_USER, "%s: there is no kernel in it", u->file->path);
+        return m->kernels.n > 0 ? m->kernels.at : NULL;
+    }
+    for (int k = 0; k < m->kernels.n; k++) {
+        names[k] = m->kernels.at[k]->name;
+        *n = 1;
+        if (strcmp(names[k], wanted) == 0)
+            return &m->kernels.at[k];
+    }
+    const char *meant = closest_name(wanted, m->kernels.n, names);
+    *code = complain(EXIT_USAGE, "%s: there is no kernel '%s'%s%s%s", u->file->path, wanted, meant ? "; did you mean '" : "",
+                     meant ? meant : "", meant ? "'?" : "");
+    return NULL;
+}

@@ -1,0 +1,176 @@
+// Sizes at which a kernel is checked; see sizes.h.
+#include "cli/sizes.h"
+
+#include "reference/eval.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_EDGES = 16, TRIES = 400 };
+
+typedef struct {
+    Arena *arena;
+    const SizeRequest *request;
+    Numbers *choices;            // by Dim.id
+    int64_t *base;
+    uint64_t state;
+    SizeList list;
+} Planner;
+
+static uint64_t next(Planner *p)
+{
+    uint64_t x = p->state += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static void add(Arena *a, Numbers *list, int64_t x)
+{
+    if (x < 0)
+        return;
+    for (int k = 0; k < list->n; k++)
+        if (list->at[k] == x)
+            return;
+    VEC_PUSH(a, list, x);
+}
+
+void sizes_from_text(Arena *a, const char *text, Numbers *list)
+{
+    for (const char *p = text; *p; p++) {
+        if (!isdigit((unsigned char)*p) || (p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_' || p[-1] == '.')))
+            continue;
+        char *end;
+        long long x = strtoll(p, &end, 10);
+        if (x >= 2 && x <= 8192 && list->n < MAX_EDGES && *end != '%')
+            add(a, list, x);
+        p = end - 1;
+    }
+}
+
+// ---- what is legal ----
+
+static bool shape_is_legal(const Tensor *t, const int64_t *dims)
+{
+    int64_t size = 1;
+    for (int d = 0; d < t->rank; d++) {
+        int64_t lo, hi;
+        if (!ref_dim_expr(t->lo[d], dims, &lo) || !ref_dim_expr(t->hi[d], dims, &hi) || hi < lo)
+            return false;
+        if (__builtin_mul_overflow(size, hi - lo, &size) || size > INT64_C(1) << 32)
+            return false;
+    }
+    return true;
+}
+
+bool sizes_are_legal(const Kernel *k, const int64_t *dims)
+{
+    if (!ref_where_holds(k, dims))
+        return false;
+    for (int i = 0; i < k->tensors.n; i++)
+        if (k->tensors.at[i]->kind == TENSOR_INPUT || k->tensors.at[i]->kind == TENSOR_OUTPUT)
+            if (!shape_is_legal(k->tensors.at[i], dims))
+                return false;
+    return true;
+}
+
+// ---- the plan ----
+
+static void make_choices(Planner *p, int dim)
+{
+    static const int64_t always[] = {0, 1, 2, 3, 7, 13, 37, 67};
+    Numbers *list = &p->choices[dim];
+    if (p->request->fixed[dim].n > 0) {
+        *list = p->request->fixed[dim];
+        return;
+    }
+    for (size_t k = 0; k < sizeof always / sizeof *always; k++)
+        add(p->arena, list, always[k]);
+    for (int k = 0; k < p->request->edges.n; k++)
+        for (int64_t by = -1; by <= 1; by++)
+            add(p->arena, list, p->request->edges.at[k] + by);
+}
+
+static int64_t any_choice(Planner *p, int dim)
+{
+    const Numbers *list = &p->choices[dim];
+    return list->at[next(p) % (uint64_t)list->n];
+}
+
+static int64_t *copy(Planner *p, const int64_t *dims)
+{
+    int n = p->request->kernel->dims.n;
+    int64_t *c = ARENA_ARRAY(p->arena, int64_t, n + 1);
+    memcpy(c, dims, sizeof *c * (size_t)n);
+    return c;
+}
+
+static void take(Planner *p, const int64_t *dims)
+{
+    size_t bytes = sizeof *dims * (size_t)p->request->kernel->dims.n;
+    for (int k = 0; k < p->list.n; k++)
+        if (memcmp(p->list.at[k], dims, bytes) == 0)
+            return;
+    VEC_PUSH(p->arena, &p->list, copy(p, dims));
+}
+
+// Draws the other dimensions until the assumptions hold.
+static bool draw_until_legal(Planner *p, int64_t *dims, int keep)
+{
+    for (int k = 0; k < TRIES; k++) {
+        if (sizes_are_legal(p->request->kernel, dims))
+            return true;
+        for (int d = 0; d < p->request->kernel->dims.n; d++)
+            if (d != keep)
+                dims[d] = k % 2 ? any_choice(p, d) : (int64_t)(next(p) % 24);
+        for (int d = 0; d < p->request->kernel->dims.n; d++)
+            if (d != keep && p->request->fixed[d].n > 0)
+                dims[d] = any_choice(p, d);
+    }
+    return false;
+}
+
+static bool make_base(Planner *p)
+{
+    static const int64_t defaults[] = {13, 7, 17, 5, 11, 9, 6, 8};
+    int n = p->request->kernel->dims.n;
+    p->base = ARENA_ARRAY(p->arena, int64_t, n + 1);
+    for (int d = 0; d < n; d++)
+        p->base[d] = p->request->fixed[d].n > 0 ? p->request->fixed[d].at[0] : defaults[d % 8];
+    if (!draw_until_legal(p, p->base, -1))
+        return false;
+    take(p, p->base);
+    return true;
+}
+
+static void edges_of(Planner *p, int dim)
+{
+    for (int k = 0; k < p->choices[dim].n; k++) {
+        int64_t *dims = copy(p, p->base);
+        dims[dim] = p->choices[dim].at[k];
+        if (draw_until_legal(p, dims, dim))
+            take(p, dims);
+    }
+}
+
+SizeList sizes_plan(Arena *a, const SizeRequest *request)
+{
+    int n = request->kernel->dims.n;
+    Planner p = {.arena = a, .request = request, .state = request->seed};
+    p.choices = ARENA_ARRAY(a, Numbers, n + 1);
+    for (int d = 0; d < n; d++)
+        make_choices(&p, d);
+    if (!make_base(&p))
+        return p.list;
+    for (int d = 0; d < n; d++)
+        edges_of(&p, d);
+    for (int k = 0; k < request->nrandom && n > 1; k++) {
+        int64_t *dims = copy(&p, p.base);
+        for (int d = 0; d < n; d++)
+            dims[d] = any_choice(&p, d);
+        if (sizes_are_legal(request->kernel, dims))
+            take(&p, dims);
+    }
+    return p.list;
+}
