@@ -163,6 +163,8 @@ char *expr_text_subscript(Arena *a, const Expr *e);
 // first, affine or not), and the indices of enclosing reductions. Valid during the visit.
 typedef struct { Expr *read; int nguards; Expr *const *guards; int nnested; Index *const *nested; } ReadSite;
 void expr_reads(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data);
+// The same for REDUCE and SCAN nodes (in the field `read`), with what holds outside of them.
+void expr_nests(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data);
 
 // The value of a constant conversion and of constant arithmetic: exactly what run time computes.
 double fold_round_float(DType t, double x);                  // to the nearest value of a float type, ties to even

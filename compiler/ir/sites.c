@@ -11,6 +11,7 @@ typedef struct {
     Arena *arena;
     VEC(Expr *) guards;
     VEC(Index *) nested;
+    bool nests;               // visit reductions and scans rather than reads
     void (*visit)(const ReadSite *site, void *data);
     void *data;
 } Walk;
@@ -59,7 +60,7 @@ static void walk_nest(Walk *w, Expr *e)
     w->nested.n = nested;
 }
 
-static void visit_read(Walk *w, Expr *e)
+static void visit_site(Walk *w, Expr *e)
 {
     ReadSite site = {.read = e, .nguards = w->guards.n, .guards = w->guards.at, .nnested = w->nested.n, .nested = w->nested.at};
     w->visit(&site, w->data);
@@ -67,8 +68,9 @@ static void visit_read(Walk *w, Expr *e)
 
 static void walk(Walk *w, Expr *e)
 {
-    if (e->op == OP_READ) visit_read(w, e);
+    if (e->op == OP_READ && !w->nests) visit_site(w, e);
     if (op_class(e->op) == OPC_NEST) {
+        if (w->nests) visit_site(w, e);
         walk_nest(w, e);
         return;
     }
@@ -89,5 +91,11 @@ static void walk(Walk *w, Expr *e)
 void expr_reads(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data)
 {
     Walk w = {.arena = a, .visit = visit, .data = data};
+    walk(&w, e);
+}
+
+void expr_nests(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data)
+{
+    Walk w = {.arena = a, .visit = visit, .data = data, .nests = true};
     walk(&w, e);
 }
