@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,6 +216,20 @@ static char *find_shared(void) {
     return is_file(text("%s/data", path)) ? absolute(path) : NULL;
 }
 
+// In a sanitizer build the kernels that ptoc compiles and loads are instrumented too: a wrapper puts the flags into $CC.
+static void wrap_ptoc(void) {
+    const char *flags = strcmp(setup.config, "asan") == 0   ? "-fsanitize=address,undefined -fno-sanitize-recover=all"
+                        : strcmp(setup.config, "tsan") == 0 ? "-fsanitize=thread"
+                                                            : NULL;
+    if (!flags)
+        return;
+    char *wrapper = text("%s/tests/ptoc", setup.build);
+    if (!write_file(wrapper, text("#!/bin/sh\nCC=\"${CC-cc} %s\" exec %s \"$@\"\n", flags, quote(setup.ptoc))) || chmod(wrapper, 0777) != 0)
+        return;
+    setup.ptoc = wrapper;
+    setenv("TSAN_OPTIONS", "ignore_noninstrumented_modules=1", 0);
+}
+
 static void set_up(const char *build, int jobs) {
     const char *cc = getenv("CC"), *config = getenv("CONFIG");
     setup.source = absolute(".");
@@ -228,11 +243,12 @@ static void set_up(const char *build, int jobs) {
     setenv("CC", setup.cc, 1);
     setenv("SOURCE", setup.source, 1);
     setenv("BUILD", setup.build, 1);
-    setenv("PTOC", setup.ptoc, 1);
     setenv("CONFIG", setup.config, 1);
     setenv("XDG_CACHE_HOME", text("%s/tests/cache", setup.build), 1);
     setenv("LC_ALL", "C", 1);
     shell(NULL, "rm -rf %s/tests/tmp && mkdir -p %s/tests/tmp %s/tests/cache", quote(setup.build), quote(setup.build), quote(setup.build));
+    wrap_ptoc();
+    setenv("PTOC", setup.ptoc, 1);
 }
 
 static void add_all(void) {
