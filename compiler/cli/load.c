@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,23 +25,33 @@ static Words build_command(Unit *u, const char *source, const char *object)
     return c;
 }
 
-// All that decides what comes out: the text, the compiler itself, the flags, the runtime's header.
+static void hash_file(Hash *h, const char *path)
+{
+    struct stat st;
+    if (!path || stat(path, &st) != 0)
+        return;
+    hash_add_text(h, path);
+    hash_add(h, &st.st_size, sizeof st.st_size);
+    hash_add(h, &st.st_mtim, sizeof st.st_mtim);
+}
+
+// All that decides what comes out: the text, the compiler itself, the flags, the runtime's headers.
 static Hash hash_of(Unit *u, const Compiled *text)
 {
     Hash h = hash_new();
-    struct stat st;
+    glob_t headers;
     hash_add_text(&h, PTO_VERSION);
     hash_add(&h, text->c, text->c_size);
     Words command = build_command(u, "kernel.c", "kernel.so");
     for (int k = 0; k < command.n; k++)
         hash_add_text(&h, command.at[k]);
-    const char *files[] = {build_find_program(u->arena, command.at[0]), arena_printf(u->arena, "%s/ptort.h", u->places.include)};
-    for (int k = 0; k < 2; k++)
-        if (files[k] && stat(files[k], &st) == 0) {
-            hash_add_text(&h, files[k]);
-            hash_add(&h, &st.st_size, sizeof st.st_size);
-            hash_add(&h, &st.st_mtim, sizeof st.st_mtim);
-        }
+    hash_file(&h, build_find_program(u->arena, command.at[0]));
+    hash_file(&h, arena_printf(u->arena, "%s/ptort.h", u->places.include));
+    if (glob(arena_printf(u->arena, "%s/ptort/*.h", u->places.include), 0, NULL, &headers) == 0) {
+        for (size_t k = 0; k < headers.gl_pathc; k++)
+            hash_file(&h, headers.gl_pathv[k]);
+        globfree(&headers);
+    }
     return h;
 }
 
@@ -56,6 +67,18 @@ static void show_command(const Words *command)
     for (int k = 0; k < command->n; k++)
         fprintf(stderr, "%s%s", k ? " " : "", command->at[k]);
     fputc('\n', stderr);
+}
+
+// What the C compiler said: all of it on request, else its first lines.
+static void show_output(const Unit *u, const char *text)
+{
+    for (int line = 0; *text && (line < 12 || u->options->verbose); line++) {
+        size_t n = strcspn(text, "\n");
+        fprintf(stderr, "%.*s\n", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+    if (*text)
+        fprintf(stderr, "... (-v shows the rest)\n");
 }
 
 static int build(Unit *u, const CacheEntry *entry, const Compiled *text)
@@ -78,7 +101,7 @@ static int build(Unit *u, const CacheEntry *entry, const Compiled *text)
     cache_remove_folder(a, work);
     if (status == 127)
         return complain(EXIT_USER, "the C compiler '%s' cannot be run (set CC): %s", command.at[0], output);
-    fputs(output, stderr);
+    show_output(u, output);
     return complain(EXIT_INTERNAL, "the C compiler '%s' failed on the emitted code (exit code %d)", command.at[0], status);
 }
 
