@@ -38,6 +38,8 @@ struct Diags {
     int errors;
 };
 
+const Sources *diags_sources(const Diags *d) { return d->sources; }
+
 Diags *diags_new(Arena *a, const Sources *sources, FILE *out) {
     Diags *d = ARENA_NEW(a, Diags);
     *d = (Diags){.arena = a, .sources = sources, .out = out};

@@ -38,6 +38,7 @@ int diag_report(Diags *d, DiagId id, Range range, const char *fmt, ...) __attrib
 void diag_note(Diags *d, Range range, const char *fmt, ...) __attribute__((format(printf, 3, 4)));   // to the last one
 void diag_help(Diags *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));                 // "what to do", to the last one
 
+const Sources *diags_sources(const Diags *d);   // what ranges resolve against
 int diags_errors(const Diags *d);        // how many errors so far (with -Werror, warnings count)
 bool diags_full(const Diags *d);         // the limit of errors is reached: stop
 void diags_flush(Diags *d);              // prints what was reported since the last flush, in order of report

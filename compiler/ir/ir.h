@@ -65,6 +65,7 @@ struct Expr {
     DType type;
     Range range;
     int n;                    // number of args
+    unsigned outside;         // READ: bit d: its subscript d can leave the tensor, so the border counts (set by `depend`)
     Expr **args;
     union {
         int64_t i;            // CONST of an integer, index or bool type (u64: the same bits)

@@ -335,7 +335,8 @@ static PolyIndices equation_indices(const Equation *e, bool reduced, Index **buf
 
 static isl_set *written_by_others(const Poly *p, const Equation *e)
 {
-    isl_set *written = isl_set_empty(isl_set_get_space(poly_shape(p, e->lhs)));
+    isl_set *shape = poly_shape(p, e->lhs), *written = isl_set_empty(isl_set_get_space(shape));
+    isl_set_free(shape);
     for (int i = 0; i < p->kernel->equations.n; i++) {
         const Equation *o = p->kernel->equations.at[i];
         if (o != e && o->lhs == e->lhs && !o->otherwise)
@@ -416,9 +417,11 @@ static Expr *term(const Back *b, Expr *sum, isl_val *c, Expr *x)
 
 static Expr *param_expr(const Back *b, isl_aff *f, int pos)
 {
-    isl_id *id = isl_aff_get_dim_id(f, isl_dim_param, pos);
+    isl_space *space = isl_aff_get_domain_space(f);
+    isl_id *id = isl_space_get_dim_id(space, isl_dim_param, (unsigned)pos);
     Expr *e = poly_param_expr(b->p, b->a, id);
     isl_id_free(id);
+    isl_space_free(space);
     return e;
 }
 

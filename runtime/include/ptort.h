@@ -240,6 +240,12 @@ PTO_API pto_status pto_check_where(pto_context *ctx, const char *kernel, int hol
 PTO_API void pto_pack(pto_context *ctx, const pto_tensor *t, void *dense);
 PTO_API void pto_unpack(pto_context *ctx, const void *dense, const pto_tensor *t);
 
+// `t` itself when neighbours along the last dimension lie side by side (stride 1, or no neighbour), else a dense copy in
+// the workspace: of its elements when `input`, unset otherwise. Then `_done` writes an output's copy back to `t`.
+// PTO_ERR_MEMORY is recorded. Between pto_enter and pto_leave; `t` has passed pto_check_tensor.
+PTO_API pto_status pto_unit_stride(pto_context *ctx, const pto_tensor *t, int input, pto_tensor *unit);
+PTO_API void pto_unit_stride_done(pto_context *ctx, const pto_tensor *t, const pto_tensor *unit);
+
 // ---- the machine ----------------------------------------------------------------------------------------------------
 
 // `struct hwloc_topology *` is hwloc_topology_t. NULL stands for this machine; a topology that is given must be loaded and

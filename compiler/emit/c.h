@@ -1,0 +1,78 @@
+// c.h: the C emitter's own state and the parts it is made of (private to compiler/emit/).
+#ifndef PTOC_EMIT_C_H
+#define PTOC_EMIT_C_H
+
+#include "emit/emit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define MAX_RANK 8                // PTO_MAX_RANK of the runtime
+
+// A name that the body of a function may use; it is loaded from the frame only where it is used.
+typedef struct { const char *name, *type, *load; bool used; } Symbol;
+
+// The vector loop being emitted: its index stands for `lanes` points from `index + offset` on.
+typedef struct {
+    Index *index;
+    int lanes;
+    int width;                    // bytes of the widest element: masks have this width
+    int64_t offset;
+    const char *suffix;           // of registers of this copy
+    bool lane;                    // emitting one lane, numbered by the C variable `l`
+} Vec;
+
+typedef struct { const Index *index; const char *name; } Bound;
+typedef enum { REG_SCALAR, REG_VECTOR } RegisterForm;
+
+typedef struct {
+    Arena *a;
+    const EmitOptions *o;
+    const TileKernel *t;
+    const Kernel *k;
+    FILE *out;                    // of the function body
+    int indent;
+    VEC(Symbol) symbols;
+    const char **tensor;          // C name by tensor id
+    RegisterForm *reg;            // by tensor id
+    const char **reg_name;        // by tensor id: the name in force
+    VEC(Bound) bound;             // indices in scope
+    VEC(const char *) reserved;   // names that indices must not take
+    Vec *vec;                     // NULL: scalar code
+    bool in_task;                 // symbols come from the frame
+    int temps;                    // numbers variables of checked subscripts
+    int sites;                    // numbers places that can fault
+} Emit;
+
+// names.c
+const char *name_of_kernel(Arena *a, const Kernel *k);
+const char *name_clean(Arena *a, const char *name);                     // an identifier that is no keyword
+const char *name_bind(Emit *e, const Index *index);                     // enters scope; undo by e->bound.n--
+const char *name_index(Emit *e, const Index *index);
+const char *name_symbol(Emit *e, const char *name);                     // marks it used
+void name_add_symbol(Emit *e, const char *name, const char *type, const char *load);
+const char *name_dim(Emit *e, const Dim *d);
+const char *name_stride(Emit *e, const Tensor *t, int d);
+void name_setup(Emit *e);
+
+// expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
+const char *c_index(Emit *e, const Expr *x);                            // an index expression, int64_t
+const char *c_value(Emit *e, const Expr *x);                            // any expression
+const char *c_convert(Emit *e, DType from, DType to, const char *x);
+const char *c_place(Emit *e, const Tensor *t, Expr *const *subs);       // the lvalue (as stored)
+const char *c_load(Emit *e, const Tensor *t, const char *place);        // place -> value
+const char *c_store(Emit *e, const Tensor *t, const char *value);       // value -> what is stored
+const char *c_identity(Emit *e, ReduceOp op, DType t, bool scan);
+const char *c_combine(Emit *e, ReduceOp op, DType t, const char *x, const char *y);
+const char *c_value_type(DType t);                                      // of a value held in a variable
+int64_t c_modulo(int64_t window);                                       // rounded up where that makes it cheap
+bool c_subscript_is_data(const Expr *sub);                              // must be checked at run time
+
+// vector.c
+bool vector_loop(Emit *e, const Node *n);                               // emits it and returns true, or false: do it as scalar
+
+// node.c
+void c_body(Emit *e, const Node *n);                                    // the children of a node
+void c_line(Emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

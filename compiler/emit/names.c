@@ -1,0 +1,112 @@
+// names: C identifiers. Names come from the source; those that C or the emitter use get a trailing underscore, dots
+// become underscores, and whatever still collides gets a number.
+#include "emit/c.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const taken[] = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
+    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "_Bool", "_Complex", "_Imaginary", "asm", "typeof",
+    "main", "bool", "true", "false", "alignas", "alignof", "constexpr", "nullptr", "thread_local", "static_assert",
+    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "NULL", "INFINITY", "NAN",
+    "unix", "linux", "and", "or", "not", "xor", "class", "new", "delete", "template", "this", "operator", "private", "public",
+    "ctx", "f", "frame", "worker", "tile", "scratch", "status", "args", "l", "errno", "signgam", "memcpy", "memset",
+};
+
+const char *name_clean(Arena *a, const char *name)
+{
+    char *s = arena_strdup(a, name);
+    for (char *c = s; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            *c = '_';
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(s, taken[i]) == 0)
+            return arena_printf(a, "%s_", s);
+    if (strncmp(s, "pto_", 4) == 0 || strncmp(s, "PTO_", 4) == 0 || s[0] == '_')
+        return arena_printf(a, "n%s", s);
+    return s;
+}
+
+const char *name_of_kernel(Arena *a, const Kernel *k)
+{
+    return name_clean(a, k->name);
+}
+
+static bool is_reserved(const Emit *e, const char *name)
+{
+    for (int i = 0; i < e->reserved.n; i++)
+        if (strcmp(e->reserved.at[i], name) == 0)
+            return true;
+    for (int i = 0; i < e->bound.n; i++)
+        if (strcmp(e->bound.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *unique(Emit *e, const char *wish)
+{
+    const char *name = name_clean(e->a, wish);
+    for (int n = 2; is_reserved(e, name); n++)
+        name = arena_printf(e->a, "%s%d", name_clean(e->a, wish), n);
+    return name;
+}
+
+const char *name_bind(Emit *e, const Index *index)
+{
+    const char *name = unique(e, index->name);
+    VEC_PUSH(e->a, &e->bound, ((Bound){ index, name }));
+    return name;
+}
+
+const char *name_index(Emit *e, const Index *index)
+{
+    for (int i = e->bound.n - 1; i >= 0; i--)
+        if (e->bound.at[i].index == index)
+            return e->bound.at[i].name;
+    return name_symbol(e, arena_printf(e->a, "%s_at", name_clean(e->a, index->name)));      // an outer loop's
+}
+
+void name_add_symbol(Emit *e, const char *name, const char *type, const char *load)
+{
+    for (int i = 0; i < e->symbols.n; i++)
+        if (strcmp(e->symbols.at[i].name, name) == 0)
+            return;
+    VEC_PUSH(e->a, &e->symbols, ((Symbol){ name, type, load, false }));
+    VEC_PUSH(e->a, &e->reserved, name);
+}
+
+const char *name_symbol(Emit *e, const char *name)
+{
+    for (int i = 0; i < e->symbols.n; i++)
+        if (strcmp(e->symbols.at[i].name, name) == 0) {
+            e->symbols.at[i].used = true;
+            return name;
+        }
+    return name;
+}
+
+const char *name_dim(Emit *e, const Dim *d)
+{
+    return name_symbol(e, name_clean(e->a, d->name));
+}
+
+const char *name_stride(Emit *e, const Tensor *t, int d)
+{
+    return name_symbol(e, arena_printf(e->a, "%s_s%d", e->tensor[t->id], d));
+}
+
+void name_setup(Emit *e)
+{
+    e->tensor = ARENA_ARRAY(e->a, const char *, e->k->tensors.n + 1);
+    e->reg = ARENA_ARRAY(e->a, RegisterForm, e->k->tensors.n + 1);
+    e->reg_name = ARENA_ARRAY(e->a, const char *, e->k->tensors.n + 1);
+    for (int i = 0; i < e->k->dims.n; i++)
+        VEC_PUSH(e->a, &e->reserved, name_clean(e->a, e->k->dims.at[i]->name));
+    for (int i = 0; i < e->k->tensors.n; i++) {
+        e->tensor[i] = unique(e, e->k->tensors.at[i]->name);
+        VEC_PUSH(e->a, &e->reserved, e->tensor[i]);
+        e->reg_name[i] = e->tensor[i];
+    }
+}

@@ -1,0 +1,206 @@
+// node: statements and loops of a leaf's function.
+//
+// Loops nest as the tile level says; registers are declared where their lifetime begins; innermost loops that the
+// vectoriser marked go to vector.c. A comment names the equation in front of the loop nest that computes it.
+#include "emit/c.h"
+
+#include <string.h>
+
+void c_line(Emit *e, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = arena_vprintf(e->a, fmt, ap);
+    va_end(ap);
+    fprintf(e->out, "%*s%s\n", 4 * e->indent, "", text);
+}
+
+// ---- registers ----------------------------------------------------------------------------------------------------
+
+static bool written_by_scan(const Node *n, const Tensor *t)
+{
+    if (n->kind == NODE_OP)
+        return n->op == OPK_SCAN && n->tensor == t;
+    for (int i = 0; i < n->body.n; i++)
+        if (written_by_scan(n->body.at[i], t))
+            return true;
+    return false;
+}
+
+static void declare_locals(Emit *e, const Node *n)
+{
+    for (int i = 0; i < n->locals.n; i++) {
+        const Tensor *t = n->locals.at[i];
+        const Node *scan = NULL;
+        for (int j = 0; j < n->body.n && !scan; j++)
+            if (written_by_scan(n->body.at[j], t))
+                scan = n->body.at[j];
+        const char *start = "0";
+        if (scan) {
+            const Node *op = scan;
+            while (op->kind != NODE_OP || op->tensor != t)
+                for (int j = 0; j < op->body.n; j++)
+                    if (written_by_scan(op->body.at[j], t)) {
+                        op = op->body.at[j];
+                        break;
+                    }
+            start = c_identity(e, op->reduce, t->type, true);
+        }
+        c_line(e, "%s %s = %s;", c_value_type(t->type), e->tensor[t->id], start);
+    }
+}
+
+// ---- operations -----------------------------------------------------------------------------------------------------
+
+static bool is_register(const Emit *e, const Tensor *t)
+{
+    return e->t->storage[t->id].kind == STORE_REGISTER;
+}
+
+static void assign(Emit *e, const Node *n, const char *value)
+{
+    const char *place = c_place(e, n->tensor, n->subs);
+    c_line(e, "%s = %s;", place, is_register(e, n->tensor) ? value : c_store(e, n->tensor, value));
+}
+
+static const char *current(Emit *e, const Node *n, Expr *const *subs)
+{
+    const char *place = c_place(e, n->tensor, subs);
+    return is_register(e, n->tensor) ? place : c_load(e, n->tensor, place);
+}
+
+static void update(Emit *e, const Node *n)
+{
+    DType t = n->tensor->type;
+    const char *guard = NULL;
+    for (int i = 0; i < n->guards.n; i++) {
+        const char *g = c_value(e, n->guards.at[i]);
+        guard = guard ? arena_printf(e->a, "%s && %s", guard, g) : g;
+    }
+    const char *now = current(e, n, n->subs), *next;
+    if (n->reduce == RED_SUM && (t == DT_F32 || t == DT_F64) && n->value->op == OP_MUL)
+        next = arena_printf(e->a, "pto_madd_%s(%s, %s, %s)", dtype_name(t), c_value(e, n->value->args[0]), c_value(e, n->value->args[1]), now);
+    else
+        next = c_combine(e, n->reduce, t, now, c_value(e, n->value));
+    if (guard) {
+        c_line(e, "if (%s)", guard);
+        e->indent++;
+    }
+    assign(e, n, next);
+    e->indent -= guard != NULL;
+}
+
+static void scan(Emit *e, const Node *n)
+{
+    const char *value = c_value(e, n->value);
+    if (is_register(e, n->tensor)) {                   // starts as the identity
+        assign(e, n, c_combine(e, n->reduce, n->tensor->type, e->reg_name[n->tensor->id], value));
+        return;
+    }
+    const char *before = current(e, n, n->previous);
+    const char *next = c_combine(e, n->reduce, n->tensor->type, before, value);
+    assign(e, n, arena_printf(e->a, "%s ? %s : %s", c_value(e, n->first), value, next));
+}
+
+static void operation(Emit *e, const Node *n)
+{
+    switch (n->op) {
+    case OPK_MAP: assign(e, n, c_value(e, n->value)); return;
+    case OPK_INIT: assign(e, n, c_identity(e, n->reduce, n->tensor->type, false)); return;
+    case OPK_UPDATE: update(e, n); return;
+    case OPK_SCAN: scan(e, n); return;
+    }
+}
+
+// ---- nodes --------------------------------------------------------------------------------------------------------
+
+static void first_equations(const Node *n, const Equation **eq, int *count, int limit)
+{
+    if (n->kind == NODE_OP) {
+        for (int i = 0; i < *count; i++)
+            if (eq[i]->origin == n->eq->origin)
+                return;
+        if (*count < limit)
+            eq[(*count)++] = n->eq;
+        return;
+    }
+    for (int i = 0; i < n->body.n; i++)
+        first_equations(n->body.at[i], eq, count, limit);
+}
+
+static bool has_loop_above(const Emit *e)
+{
+    return e->indent > 1;
+}
+
+static void tie_to_source(Emit *e, const Node *n)
+{
+    const Equation *eq[6];
+    int count = 0;
+    first_equations(n, eq, &count, 6);
+    if (has_loop_above(e) || !e->o->sources)
+        return;
+    for (int i = 0; i < count; i++) {
+        Position p = source_position(e->o->sources, eq[i]->range.begin);
+        if (!p.file)
+            continue;
+        const char *text = p.file->text + (eq[i]->range.begin - p.file->base);
+        int length = (int)strcspn(text, ";\n");
+        c_line(e, "// %s:%d: %.*s", e->o->source_name, p.line, length > 100 ? 100 : length, text);
+        if (e->o->line_directives && i == 0)
+            fprintf(e->out, "#line %d \"%s\"\n", p.line, e->o->source_name);
+    }
+}
+
+static void loop(Emit *e, const Node *n)
+{
+    if (n->lanes > 1 && vector_loop(e, n))
+        return;
+    int scope = e->bound.n;
+    const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi);
+    const char *i = name_bind(e, n->index);
+    if (n->step == 1)
+        c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
+    else
+        c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", i, lo, i, hi, i, (long long)n->step);
+    e->indent++;
+    c_body(e, n);
+    e->indent--;
+    c_line(e, "}");
+    e->bound.n = scope;
+}
+
+static void block(Emit *e, const Node *n)
+{
+    if (n->locals.n == 0) {
+        c_body(e, n);
+        return;
+    }
+    c_line(e, "{");
+    e->indent++;
+    c_body(e, n);
+    e->indent--;
+    c_line(e, "}");
+}
+
+void c_body(Emit *e, const Node *n)
+{
+    declare_locals(e, n);
+    for (int i = 0; i < n->body.n; i++) {
+        const Node *c = n->body.at[i];
+        tie_to_source(e, c);
+        switch (c->kind) {
+        case NODE_SEQ: block(e, c); break;
+        case NODE_LOOP: loop(e, c); break;
+        case NODE_IF:
+            c_line(e, "if (%s) {", c_value(e, c->cond));
+            e->indent++;
+            c_body(e, c);
+            e->indent--;
+            c_line(e, "}");
+            break;
+        case NODE_OP: operation(e, c); break;
+        case NODE_GRID: break;
+        }
+    }
+}

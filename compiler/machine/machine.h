@@ -1,0 +1,34 @@
+// machine: what the compiler knows of a target, read from a description in targets/ (data, no C).
+#ifndef PTOC_MACHINE_MACHINE_H
+#define PTOC_MACHINE_MACHINE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "syntax/tree.h"
+
+#define MACHINE_MAX_TIERS 6
+
+typedef struct { const char *name; int64_t bytes; bool per_core; } Tier;      // innermost first, without main memory
+
+typedef struct {
+    const char *name;
+    const char *about;
+    int cores;                    // 0: asked at run time
+    int vector_bytes;             // 0: no vectors
+    int vector_registers;
+    bool fma;
+    const char *isa;              // "generic", "x86-64-v3", "x86-64-v4", "arm64-neon"
+    const char *attribute;        // contents of __attribute__((target("..."))), or NULL
+    int ntiers;
+    Tier tier[MACHINE_MAX_TIERS];
+    int64_t line_bytes;
+} Machine;
+
+// The machine of that name from the descriptions in `dir` (NAME.pto); "native" asks the host. NULL: *error says why.
+const Machine *machine_load(Arena *a, const char *dir, const char *name, const char **error);
+// The names of all descriptions in `dir`, sorted, then "native".
+int machine_names(Arena *a, const char *dir, const char ***names);
+// The capacity of the tier `level` (0: L1), or of the outermost.
+int64_t machine_tier_bytes(const Machine *m, int level);
+
+#endif

@@ -1,0 +1,329 @@
+// depend: exact flow dependences (see depend.h).
+//
+// One relation per read and writer; a tensor with w equations and r reads costs w*r small isl operations, so time is
+// linear in the number of equations as long as the equations of one tensor are bounded. Distances are cached per
+// dependence, because the schedulers ask for them again and again.
+#include "passes/depend.h"
+
+#include <stdio.h>
+
+#include <isl/constraint.h>
+#include <isl/ilp.h>
+#include <isl/local_space.h>
+#include <isl/val.h>
+
+static isl_set *tuple_set(isl_set *s, int id)
+{
+    char name[24];
+    snprintf(name, sizeof name, "P%d", id);
+    return isl_set_set_tuple_name(s, name);
+}
+
+static isl_map *tuple_in(isl_map *m, int id)
+{
+    char name[24];
+    snprintf(name, sizeof name, "P%d", id);
+    return isl_map_set_tuple_name(m, isl_dim_in, name);
+}
+
+static PolyIndices indices_of(const Stmt *s)
+{
+    return (PolyIndices){ s->n, s->index };
+}
+
+static Stmt *new_stmt(Program *g, StatementKind kind, Equation *eq)
+{
+    Stmt *s = ARENA_NEW(g->a, Stmt);
+    *s = (Stmt){ .id = g->stmts.n, .kind = kind, .eq = eq, .nouter = eq->indices.n };
+    for (int i = 0; i < eq->indices.n; i++)
+        s->index[s->n++] = eq->indices.at[i];
+    if (kind == STMT_UPDATE)
+        for (int i = 0; i < eq->nest->indices.n; i++)
+            s->index[s->n++] = eq->nest->indices.at[i];
+    s->domain = tuple_set(poly_domain(g->poly, eq, kind == STMT_UPDATE, &s->exact), s->id);
+    VEC_PUSH(g->a, &g->stmts, s);
+    VEC_PUSH(g->a, &g->writers[eq->lhs->id], s);
+    return s;
+}
+
+static void make_statements(Program *g)
+{
+    for (int i = 0; i < g->kernel->equations.n; i++) {
+        Equation *eq = g->kernel->equations.at[i];
+        switch (eq->kind) {
+        case EQ_MAP: new_stmt(g, STMT_MAP, eq); break;
+        case EQ_SCAN: new_stmt(g, STMT_SCAN, eq); break;
+        case EQ_REDUCE:
+            new_stmt(g, STMT_INIT, eq);
+            new_stmt(g, STMT_UPDATE, eq);
+            break;
+        }
+    }
+}
+
+// ---- reads ----------------------------------------------------------------------------------------------------
+
+typedef struct { Arena *a; ReadVisitor f; void *data; VEC(Expr *) conds; } Visit;
+
+static void visit(Visit *v, Expr *e)
+{
+    int depth = v->conds.n;
+    if (e->op == OP_SELECT) {
+        visit(v, e->args[0]);
+        VEC_PUSH(v->a, &v->conds, e->args[0]);
+        visit(v, e->args[1]);
+        v->conds.at[depth] = expr_unary(v->a, OP_NOT, DT_BOOL, e->args[0]);
+        visit(v, e->args[2]);
+        v->conds.n = depth;
+        return;
+    }
+    if (e->op == OP_AND || e->op == OP_OR) {
+        visit(v, e->args[0]);
+        VEC_PUSH(v->a, &v->conds, e->op == OP_AND ? e->args[0] : expr_unary(v->a, OP_NOT, DT_BOOL, e->args[0]));
+        visit(v, e->args[1]);
+        v->conds.n = depth;
+        return;
+    }
+    for (int i = 0; i < e->n; i++)
+        visit(v, e->args[i]);
+    if (e->op == OP_READ)
+        v->f(v->data, e, v->conds.n, v->conds.at);
+}
+
+void depend_visit_reads(Arena *a, Expr *e, ReadVisitor f, void *data)
+{
+    Visit v = { .a = a, .f = f, .data = data };
+    visit(&v, e);
+}
+
+// The affine part of a condition that holds: conjuncts that are not affine are left out.
+static isl_set *assume(Program *g, PolyIndices ix, isl_set *s, const Expr *c)
+{
+    isl_set *holds = poly_cond(g->poly, ix, c);
+    if (holds)
+        return isl_set_intersect(s, holds);
+    if (c->op == OP_AND) {
+        s = assume(g, ix, s, c->args[0]);
+        return assume(g, ix, s, c->args[1]);
+    }
+    return s;
+}
+
+// x_d beyond an edge becomes what the border reads there: the edge element (clamp), nothing (zero, const), or any
+// element (wrap, reflect: they are periodic with a symbolic period, which is not affine).
+static isl_map *fold_dimension(Program *g, const Tensor *t, int d, isl_map *m)
+{
+    PolyIndices none = { 0, NULL };
+    BorderKind kind = t->border[d].kind;
+    isl_space *space = isl_map_get_space(m);
+    isl_local_space *ls = isl_local_space_from_space(isl_space_range(space));
+    isl_pw_aff *x = isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)d));
+    isl_pw_aff *edge[2] = { poly_aff(g->poly, none, t->lo[d]), poly_aff(g->poly, none, t->hi[d]) };
+    isl_map *all = isl_map_empty(isl_map_get_space(m)), *inside = isl_map_copy(m);
+    for (int side = 0; side < 2 && edge[side]; side++) {
+        isl_pw_aff *e = isl_pw_aff_add_dims(edge[side], isl_dim_in, (unsigned)t->rank);
+        e = isl_pw_aff_set_tuple_id(e, isl_dim_in, isl_map_get_tuple_id(m, isl_dim_out));
+        isl_set *beyond = side ? isl_pw_aff_ge_set(isl_pw_aff_copy(x), isl_pw_aff_copy(e)) : isl_pw_aff_lt_set(isl_pw_aff_copy(x), isl_pw_aff_copy(e));
+        isl_map *out = isl_map_intersect_range(isl_map_copy(m), isl_set_copy(beyond));
+        inside = isl_map_subtract(inside, isl_map_intersect_range(isl_map_copy(m), beyond));
+        if (kind != BORDER_ZERO && kind != BORDER_CONST && kind != BORDER_NONE) {
+            isl_map *any = isl_map_project_out(out, isl_dim_out, (unsigned)d, 1);
+            any = isl_map_insert_dims(any, isl_dim_out, (unsigned)d, 1);
+            any = isl_map_set_tuple_id(any, isl_dim_out, isl_map_get_tuple_id(m, isl_dim_out));
+            if (kind == BORDER_CLAMP) {
+                isl_val *back = isl_val_int_from_si(g->poly->isl, side ? -1 : 0);
+                isl_pw_aff *at = isl_pw_aff_add_constant_val(isl_pw_aff_copy(e), back);
+                any = isl_map_intersect_range(any, isl_pw_aff_eq_set(isl_pw_aff_copy(x), at));
+            }
+            all = isl_map_union(all, any);
+        } else {
+            isl_map_free(out);
+        }
+        isl_pw_aff_free(e);
+    }
+    isl_pw_aff_free(x);
+    return isl_map_union(all, inside);
+}
+
+// Which bordered dimensions the read can leave; `m` is the plain access.
+static unsigned leaves(Program *g, const Tensor *t, isl_map *m)
+{
+    unsigned mask = 0;
+    isl_set *touched = NULL;
+    for (int d = 0; d < t->rank; d++) {
+        if (t->border[d].kind == BORDER_NONE)
+            continue;
+        if (!touched)
+            touched = isl_map_range(isl_map_copy(m));
+        isl_set *one = isl_set_project_out(isl_set_copy(touched), isl_dim_set, (unsigned)d + 1, (unsigned)(t->rank - d - 1));
+        one = isl_set_project_out(one, isl_dim_set, 0, (unsigned)d);
+        isl_set *shape = isl_set_project_out(poly_shape(g->poly, t), isl_dim_set, (unsigned)d + 1, (unsigned)(t->rank - d - 1));
+        shape = isl_set_project_out(shape, isl_dim_set, 0, (unsigned)d);
+        if (isl_set_is_subset(one, shape) != isl_bool_true)
+            mask |= 1u << d;
+        isl_set_free(one);
+        isl_set_free(shape);
+    }
+    isl_set_free(touched);
+    return mask;
+}
+
+isl_map *depend_access(Program *g, const Stmt *s, const Expr *read, int nconds, Expr *const *conds)
+{
+    PolyIndices ix = indices_of(s);
+    isl_map *m = poly_subscripts(g->poly, ix, read->tensor, read->args, NULL);
+    isl_set *domain = isl_set_reset_tuple_id(isl_set_copy(s->domain));
+    for (int i = 0; i < nconds; i++)
+        domain = assume(g, ix, domain, conds[i]);
+    m = isl_map_intersect_domain(m, domain);
+    unsigned outside = leaves(g, read->tensor, m);
+    for (int d = 0; d < read->tensor->rank; d++)
+        if (outside >> d & 1)
+            m = fold_dimension(g, read->tensor, d, m);
+    if (outside)
+        m = isl_map_intersect_range(m, poly_shape(g->poly, read->tensor));
+    return tuple_in(m, s->id);
+}
+
+isl_map *depend_write(Program *g, const Stmt *s)
+{
+    isl_map *w = poly_subscripts(g->poly, indices_of(s), s->eq->lhs, s->eq->subs, NULL);
+    return isl_map_intersect_domain(tuple_in(w, s->id), isl_set_copy(s->domain));
+}
+
+// ---- dependences ----------------------------------------------------------------------------------------------
+
+static void add_dep(Program *g, Stmt *src, Stmt *dst, Tensor *t, Expr *read, isl_map *map)
+{
+    map = isl_map_coalesce(map);
+    if (isl_map_is_empty(map) != isl_bool_false) {
+        isl_map_free(map);
+        return;
+    }
+    Dep *d = ARENA_NEW(g->a, Dep);
+    *d = (Dep){ src, dst, t, read, map, ARENA_ARRAY(g->a, Distance, src->n * dst->n + 1) };
+    VEC_PUSH(g->a, &g->deps, d);
+}
+
+typedef struct { Program *g; Stmt *s; } Reader;
+
+static void note_borders(const Reader *r, Expr *read, int nconds, Expr *const *conds)
+{
+    isl_map *m = poly_subscripts(r->g->poly, indices_of(r->s), read->tensor, read->args, NULL);
+    isl_set *domain = isl_set_reset_tuple_id(isl_set_copy(r->s->domain));
+    for (int i = 0; i < nconds; i++)
+        domain = assume(r->g, indices_of(r->s), domain, conds[i]);
+    m = isl_map_intersect_domain(m, domain);
+    read->outside |= leaves(r->g, read->tensor, m);
+    isl_map_free(m);
+}
+
+static void read_dependences(void *data, Expr *read, int nconds, Expr *const *conds)
+{
+    Reader *r = data;
+    StmtList *w = &r->g->writers[read->tensor->id];
+    bool bordered = false;
+    for (int d = 0; d < read->tensor->rank; d++)
+        bordered = bordered || read->tensor->border[d].kind != BORDER_NONE;
+    if (w->n == 0 && !bordered)
+        return;
+    isl_map *access = depend_access(r->g, r->s, read, nconds, conds);
+    if (bordered)
+        note_borders(r, read, nconds, conds);
+    for (int i = 0; i < w->n; i++) {
+        isl_map *write = depend_write(r->g, w->at[i]);
+        add_dep(r->g, w->at[i], r->s, read->tensor, read, isl_map_apply_range(write, isl_map_reverse(isl_map_copy(access))));
+    }
+    isl_map_free(access);
+}
+
+// INIT -> UPDATE at equal outer indices.
+static void accumulator_dependence(Program *g, Stmt *init, Stmt *update)
+{
+    isl_map *w = depend_write(g, init), *u = depend_write(g, update);
+    add_dep(g, init, update, init->eq->lhs, NULL, isl_map_apply_range(w, isl_map_reverse(u)));
+}
+
+// A scan carries its value from each element to the next.
+static void scan_dependence(Program *g, Stmt *s)
+{
+    isl_space *space = isl_space_map_from_set(isl_set_get_space(s->domain));
+    isl_map *next = isl_map_universe(isl_space_copy(space));
+    isl_local_space *ls = isl_local_space_from_space(space);
+    for (int i = 0; i < s->n; i++) {
+        isl_constraint *c = isl_constraint_alloc_equality(isl_local_space_copy(ls));
+        int step = s->index[i] != s->eq->nest->along ? 0 : s->eq->nest->reverse ? -1 : 1;
+        c = isl_constraint_set_coefficient_si(c, isl_dim_in, i, 1);
+        c = isl_constraint_set_coefficient_si(c, isl_dim_out, i, -1);
+        c = isl_constraint_set_constant_si(c, step);
+        next = isl_map_add_constraint(next, c);
+    }
+    isl_local_space_free(ls);
+    next = isl_map_intersect_domain(next, isl_set_copy(s->domain));
+    add_dep(g, s, s, s->eq->lhs, NULL, isl_map_intersect_range(next, isl_set_copy(s->domain)));
+}
+
+static void statement_dependences(Program *g, Stmt *s)
+{
+    Reader r = { g, s };
+    if (s->kind == STMT_INIT)
+        return;
+    depend_visit_reads(g->a, s->eq->rhs, read_dependences, &r);
+    if (s->kind == STMT_SCAN)
+        scan_dependence(g, s);
+    if (s->kind != STMT_UPDATE)
+        return;
+    for (int i = 0; i < s->eq->nest->conds.n; i++)
+        depend_visit_reads(g->a, s->eq->nest->conds.at[i], read_dependences, &r);
+    accumulator_dependence(g, g->stmts.at[s->id - 1], s);
+}
+
+Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k)
+{
+    Program *g = ARENA_NEW(a, Program);
+    *g = (Program){ .a = a, .poly = p, .kernel = k, .diags = d, .writers = ARENA_ARRAY(a, StmtList, k->tensors.n + 1) };
+    make_statements(g);
+    for (int i = 0; i < g->stmts.n; i++)
+        statement_dependences(g, g->stmts.at[i]);
+    return g;
+}
+
+void depend_free(Program *g)
+{
+    for (int i = 0; i < g->stmts.n; i++)
+        isl_set_free(g->stmts.at[i]->domain);
+    for (int i = 0; i < g->deps.n; i++)
+        isl_map_free(g->deps.at[i]->map);
+}
+
+// ---- distances ------------------------------------------------------------------------------------------------
+
+static int64_t bound(isl_val *v, int64_t unbounded)
+{
+    int64_t x = v && isl_val_is_int(v) ? isl_val_get_num_si(v) : unbounded;
+    isl_val_free(v);
+    return x;
+}
+
+static Distance compute_distance(Dep *d, int s, int t)
+{
+    isl_set *wrapped = isl_set_flatten(isl_map_wrap(isl_map_copy(d->map)));
+    isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(wrapped));
+    isl_aff *from = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_set, (unsigned)s);
+    isl_aff *diff = isl_aff_sub(isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)(d->src->n + t)), from);
+    Distance r = { 0, 0, true };
+    r.min = bound(isl_set_min_val(wrapped, diff), -DISTANCE_INF);
+    r.max = bound(isl_set_max_val(wrapped, diff), DISTANCE_INF);
+    isl_set_free(wrapped);
+    isl_aff_free(diff);
+    return r;
+}
+
+Distance depend_distance(Program *g, Dep *d, int s, int t, int sign)
+{
+    (void)g;
+    Distance *c = &d->cache[s * d->dst->n + t];
+    if (!c->known)
+        *c = compute_distance(d, s, t);
+    return sign > 0 ? *c : (Distance){ -c->max, -c->min, true };
+}

@@ -1,0 +1,72 @@
+// depend: statements and the exact dependences between them.
+//
+// A normalised equation is one statement, or two for a reduction: INIT (the identity into the accumulator) and UPDATE
+// (one more element). Every tensor element is written once (single assignment; an accumulator by its INIT and UPDATEs),
+// so the flow dependences are the writes composed with the reads: exact, for all sizes. Statement instances are points
+// of `P<id>[indices...]`, parameters are the kernel's dims.
+//
+// Distances: for a loop, a statement offers one of its indices, `theta = sign * index + shift`. The distance of a
+// dependence under a pair of such choices is the range of theta(reader) - theta(writer); `depend_distance` computes
+// it exactly (isl) and remembers it.
+#ifndef PTOC_PASSES_DEPEND_H
+#define PTOC_PASSES_DEPEND_H
+
+#include "ir/ir.h"
+#include "ir/poly.h"
+
+#include <limits.h>
+
+#define MAX_INDICES 16
+#define DISTANCE_INF (INT64_MAX / 4)
+
+typedef enum { STMT_MAP, STMT_INIT, STMT_UPDATE, STMT_SCAN } StatementKind;
+
+typedef struct {
+    int id;                      // position in Program.stmts
+    StatementKind kind;
+    Equation *eq;
+    int n, nouter;               // indices; those that are not reduced come first
+    Index *index[MAX_INDICES];
+    isl_set *domain;             // { P<id>[...] }
+    bool exact;                  // no data guard cuts the domain
+} Stmt;
+
+typedef struct { int64_t min, max; bool known; } Distance;      // +-DISTANCE_INF: unbounded
+
+typedef struct {
+    Stmt *src, *dst;             // the writer, the reader
+    Tensor *tensor;
+    Expr *read;                  // the reading expression; NULL for INIT -> UPDATE and scan carries
+    isl_map *map;                // { P<src>[..] -> P<dst>[..] }, not empty
+    Distance *cache;             // [src index][dst index] of dst - src, for equal signs +
+} Dep;
+
+typedef VEC(Stmt *) StmtList;
+typedef VEC(Dep *) DepList;
+
+typedef struct {
+    Arena *a;
+    Poly *poly;
+    const Kernel *kernel;
+    Diags *diags;
+    StmtList stmts;
+    DepList deps;
+    StmtList *writers;           // by tensor id
+} Program;
+
+// Statements and dependences of a normalised kernel.
+Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k);
+void depend_free(Program *g);
+
+// theta(dst) - theta(src) without shifts, for index `s` of src and `t` of dst, both with this sign.
+Distance depend_distance(Program *g, Dep *d, int s, int t, int sign);
+
+// Calls f for every READ below e with the conditions (affine ones only matter) that hold there.
+typedef void (*ReadVisitor)(void *data, Expr *read, int nconds, Expr *const *conds);
+void depend_visit_reads(Arena *a, Expr *e, ReadVisitor f, void *data);
+// The instances of `s` that evaluate a read, with the elements read: { P<id>[..] -> T<t>[..] }.
+isl_map *depend_access(Program *g, const Stmt *s, const Expr *read, int nconds, Expr *const *conds);
+// The elements a statement writes.
+isl_map *depend_write(Program *g, const Stmt *s);
+
+#endif

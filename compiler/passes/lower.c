@@ -1,0 +1,434 @@
+// lower: the loop nest of a leaf.
+//
+// Every statement's instances (its domain, with outer loops and the tile's bounds as parameters) are mapped to the time
+// vector [place, theta, place, theta, ...] that `order` chose; isl generates the loops that visit them in that order,
+// and its syntax tree becomes LOOP, IF and OP nodes. Bounds are exact: no instance runs outside its domain or tile,
+// so that partial tiles need no code of their own. Needs: paths, intervals and storage. Test: tests/run
+#include "passes/plan.h"
+
+#include "passes/plan_sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <isl/ast.h>
+#include <isl/ast_build.h>
+#include <isl/constraint.h>
+#include <isl/union_map.h>
+
+typedef struct {
+    Plan *p;
+    TileKernel *t;
+    Leaf *leaf;
+    int depth;                    // point loops at most
+    Expr *value[MAX_LOOPS];       // of the iterator at each point depth
+} Lower;
+
+// ---- expressions ------------------------------------------------------------------------------------------------
+
+static Expr *convert_expr(Lower *l, isl_ast_expr *e);
+
+static Op binary_op(enum isl_ast_expr_op_type type)
+{
+    switch ((int)type) {
+    case isl_ast_expr_op_max: return OP_MAX;
+    case isl_ast_expr_op_min: return OP_MIN;
+    case isl_ast_expr_op_add: return OP_ADD;
+    case isl_ast_expr_op_sub: return OP_SUB;
+    case isl_ast_expr_op_mul: return OP_MUL;
+    case isl_ast_expr_op_div: case isl_ast_expr_op_pdiv_q: return OP_DIV;
+    case isl_ast_expr_op_fdiv_q: return OP_FLOORDIV;
+    case isl_ast_expr_op_pdiv_r: case isl_ast_expr_op_zdiv_r: return OP_REM;
+    case isl_ast_expr_op_and: case isl_ast_expr_op_and_then: return OP_AND;
+    case isl_ast_expr_op_or: case isl_ast_expr_op_or_else: return OP_OR;
+    case isl_ast_expr_op_eq: return OP_EQ;
+    case isl_ast_expr_op_le: return OP_LE;
+    case isl_ast_expr_op_lt: return OP_LT;
+    case isl_ast_expr_op_ge: return OP_GE;
+    case isl_ast_expr_op_gt: return OP_GT;
+    default: return OP_COUNT;
+    }
+}
+
+static Expr *convert_arg(Lower *l, isl_ast_expr *e, int i)
+{
+    isl_ast_expr *arg = isl_ast_expr_op_get_arg(e, i);
+    Expr *r = convert_expr(l, arg);
+    isl_ast_expr_free(arg);
+    return r;
+}
+
+static bool is_logic(Op op)
+{
+    return op_class(op) == OPC_COMPARE || op_class(op) == OPC_LOGIC;
+}
+
+static Expr *convert_op(Lower *l, isl_ast_expr *e)
+{
+    Arena *a = l->p->a;
+    enum isl_ast_expr_op_type type = isl_ast_expr_op_get_type(e);
+    int n = isl_ast_expr_op_get_n_arg(e);
+    Expr *x = convert_arg(l, e, 0);
+    if (type == isl_ast_expr_op_minus)
+        return expr_unary(a, OP_NEG, DT_INDEX, x);
+    if (type == isl_ast_expr_op_cond || type == isl_ast_expr_op_select) {
+        Expr *args[3] = { x, convert_arg(l, e, 1), convert_arg(l, e, 2) };
+        return expr_new(a, OP_SELECT, args[1]->type, x->range, 3, args);
+    }
+    Op op = binary_op(type);
+    for (int i = 1; i < n; i++)
+        x = expr_binary(a, op, is_logic(op) ? DT_BOOL : DT_INDEX, x, convert_arg(l, e, i));
+    return x;
+}
+
+static Expr *convert_id(Lower *l, isl_ast_expr *e)
+{
+    isl_id *id = isl_ast_expr_id_get_id(e);
+    const char *name = isl_id_get_name(id);
+    Expr *r = name[0] == '#' ? l->value[(atoi(name + 1) - 1) / 2] : poly_param_expr(l->p->g->poly, l->p->a, id);
+    isl_id_free(id);
+    return r;
+}
+
+static Expr *convert_expr(Lower *l, isl_ast_expr *e)
+{
+    switch (isl_ast_expr_get_type(e)) {
+    case isl_ast_expr_int: {
+        isl_val *v = isl_ast_expr_int_get_val(e);
+        Expr *r = expr_int(l->p->a, DT_INDEX, isl_val_get_num_si(v), (Range){ 0, 0 });
+        isl_val_free(v);
+        return r;
+    }
+    case isl_ast_expr_id: return convert_id(l, e);
+    case isl_ast_expr_op: return convert_op(l, e);
+    case isl_ast_expr_error: break;
+    }
+    return expr_int(l->p->a, DT_INDEX, 0, (Range){ 0, 0 });
+}
+
+static Expr *take_expr(Lower *l, isl_ast_expr *e)
+{
+    Expr *r = expr_simplify(l->p->a, convert_expr(l, e));
+    isl_ast_expr_free(e);
+    return r;
+}
+
+// ---- operations -------------------------------------------------------------------------------------------------
+
+static Expr *bound(Lower *l, const Stmt *s, Expr *const *values, Expr *e)
+{
+    return expr_simplify(l->p->a, expr_substitute(l->p->a, e, s->n, (Index *const *)s->index, values));
+}
+
+static Expr *scan_first(Lower *l, const Stmt *s, Expr *const *values)
+{
+    Arena *a = l->p->a;
+    const Nest *nest = s->eq->nest;
+    Range nowhere = { 0, 0 };
+    Expr *at = expr_index(a, nest->along, nowhere), *last = expr_binary(a, OP_SUB, DT_INDEX, nest->along->hi, expr_int(a, DT_INDEX, 1, nowhere));
+    return bound(l, s, values, expr_binary(a, OP_EQ, DT_BOOL, at, nest->reverse ? last : nest->along->lo));
+}
+
+static Expr **scan_previous(Lower *l, const Stmt *s, Expr *const *values)
+{
+    Arena *a = l->p->a;
+    const Nest *nest = s->eq->nest;
+    Index *along = nest->along;
+    Expr *step = expr_int(a, DT_INDEX, nest->reverse ? 1 : -1, (Range){ 0, 0 });
+    Expr *before = expr_binary(a, OP_ADD, DT_INDEX, expr_index(a, along, (Range){ 0, 0 }), step);
+    Expr **subs = ARENA_ARRAY(a, Expr *, s->eq->lhs->rank + 1);
+    for (int d = 0; d < s->eq->lhs->rank; d++)
+        subs[d] = bound(l, s, values, expr_substitute(a, s->eq->subs[d], 1, &along, &before));
+    return subs;
+}
+
+static Node *op_node(Lower *l, const Stmt *s, Expr *const *values)
+{
+    Arena *a = l->p->a;
+    Node *n = node_new(a, NODE_OP);
+    const Equation *eq = s->eq;
+    n->eq = eq;
+    n->tensor = eq->lhs;
+    n->op = s->kind == STMT_MAP ? OPK_MAP : s->kind == STMT_INIT ? OPK_INIT : s->kind == STMT_UPDATE ? OPK_UPDATE : OPK_SCAN;
+    n->subs = ARENA_ARRAY(a, Expr *, eq->lhs->rank + 1);
+    for (int d = 0; d < eq->lhs->rank; d++)
+        n->subs[d] = bound(l, s, values, eq->subs[d]);
+    if (eq->nest)
+        n->reduce = eq->nest->op;
+    if (s->kind == STMT_INIT)
+        return n;
+    n->value = bound(l, s, values, eq->rhs);
+    if (s->kind == STMT_SCAN) {
+        n->first = scan_first(l, s, values);
+        n->reverse = eq->nest->reverse;
+        n->previous = scan_previous(l, s, values);
+    }
+    PolyIndices ix = { s->n, (Index *const *)s->index };
+    for (int i = 0; s->kind == STMT_UPDATE && i < eq->nest->conds.n; i++) {
+        isl_set *affine = poly_cond(l->p->g->poly, ix, eq->nest->conds.at[i]);
+        if (!affine)
+            VEC_PUSH(a, &n->guards, bound(l, s, values, eq->nest->conds.at[i]));
+        isl_set_free(affine);
+    }
+    return n;
+}
+
+static const Stmt *stmt_of_call(Lower *l, isl_ast_expr *call)
+{
+    isl_ast_expr *f = isl_ast_expr_op_get_arg(call, 0);
+    isl_id *id = isl_ast_expr_id_get_id(f);
+    const Stmt *s = l->p->g->stmts.at[atoi(isl_id_get_name(id) + 1)];
+    isl_id_free(id);
+    isl_ast_expr_free(f);
+    return s;
+}
+
+static Node *convert_user(Lower *l, isl_ast_node *node)
+{
+    isl_ast_expr *call = isl_ast_node_user_get_expr(node);
+    const Stmt *s = stmt_of_call(l, call);
+    Expr *values[MAX_INDICES];
+    for (int i = 0; i < s->n; i++)
+        values[i] = expr_simplify(l->p->a, convert_arg(l, call, i + 1));
+    isl_ast_expr_free(call);
+    return op_node(l, s, values);
+}
+
+// ---- loops ------------------------------------------------------------------------------------------------------
+
+static const Stmt *first_stmt(Lower *l, isl_ast_node *node)
+{
+    const Stmt *s = NULL;
+    switch (isl_ast_node_get_type(node)) {
+    case isl_ast_node_user: {
+        isl_ast_expr *call = isl_ast_node_user_get_expr(node);
+        s = stmt_of_call(l, call);
+        isl_ast_expr_free(call);
+        return s;
+    }
+    case isl_ast_node_for: {
+        isl_ast_node *b = isl_ast_node_for_get_body(node);
+        s = first_stmt(l, b);
+        isl_ast_node_free(b);
+        return s;
+    }
+    case isl_ast_node_if: {
+        isl_ast_node *b = isl_ast_node_if_get_then_node(node);
+        s = first_stmt(l, b);
+        isl_ast_node_free(b);
+        return s;
+    }
+    case isl_ast_node_block: {
+        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
+        isl_ast_node *b = isl_ast_node_list_get_at(list, 0);
+        s = first_stmt(l, b);
+        isl_ast_node_free(b);
+        isl_ast_node_list_free(list);
+        return s;
+    }
+    default: return NULL;
+    }
+}
+
+// Registers that live in one iteration of the loop (NULL: in the leaf) at this depth.
+static void add_locals(Lower *l, Node *n, int depth, const Loop *loop)
+{
+    for (int i = 0; i < l->leaf->stmts.n; i++) {
+        const Stmt *s = l->leaf->stmts.at[i];
+        const Storage *st = &l->t->storage[s->eq->lhs->id];
+        const StmtPlan *sp = plan_of(l->p, s);
+        if (st->kind != STORE_REGISTER || st->depth != depth || (loop && sp->path[depth - 1].loop != loop))
+            continue;
+        bool there = false;
+        for (int j = 0; j < n->locals.n; j++)
+            there = there || n->locals.at[j] == st->tensor;
+        if (!there)
+            VEC_PUSH(l->p->a, &n->locals, st->tensor);
+    }
+}
+
+static void convert_into(Lower *l, Node *parent, isl_ast_node *node);
+
+static int point_depth(isl_ast_node *node)
+{
+    isl_ast_expr *it = isl_ast_node_for_get_iterator(node);
+    isl_id *id = isl_ast_expr_id_get_id(it);
+    int column = atoi(isl_id_get_name(id) + 1);
+    isl_id_free(id);
+    isl_ast_expr_free(it);
+    return column % 2 == 1 ? (column - 1) / 2 : -1;         // -1: a place in a sequence
+}
+
+static Expr *exclusive_bound(Lower *l, isl_ast_node *node)
+{
+    isl_ast_expr *cond = isl_ast_node_for_get_cond(node);
+    Expr *hi = convert_arg(l, cond, 1);
+    if (isl_ast_expr_op_get_type(cond) == isl_ast_expr_op_le)
+        hi = expr_binary(l->p->a, OP_ADD, DT_INDEX, hi, expr_int(l->p->a, DT_INDEX, 1, (Range){ 0, 0 }));
+    isl_ast_expr_free(cond);
+    return expr_simplify(l->p->a, hi);
+}
+
+static void describe(Node *n, const Loop *loop)
+{
+    n->role = !loop->parallel ? LOOP_SERIAL : loop->scan ? LOOP_SCAN : loop->reduce ? LOOP_REDUCE : LOOP_PARALLEL;
+}
+
+static void convert_for(Lower *l, Node *parent, isl_ast_node *node)
+{
+    Arena *a = l->p->a;
+    int k = point_depth(node);
+    const Stmt *s = first_stmt(l, node);
+    const Loop *loop = k >= 0 ? plan_of(l->p, s)->path[l->leaf->nouter + k].loop : NULL;
+    bool single = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
+    isl_ast_node *body = isl_ast_node_for_get_body(node);
+    if (!loop) {
+        convert_into(l, parent, body);
+        isl_ast_node_free(body);
+        return;
+    }
+    Node *n = node_new(a, single ? NODE_SEQ : NODE_LOOP);
+    Expr *init = take_expr(l, isl_ast_node_for_get_init(node));
+    if (single) {
+        l->value[k] = init;
+    } else {
+        n->index = ARENA_NEW(a, Index);
+        *n->index = (Index){ .name = loop->name, .lo = init };
+        l->value[k] = expr_index(a, n->index, (Range){ 0, 0 });
+        n->index->hi = exclusive_bound(l, node);
+        n->step = take_expr(l, isl_ast_node_for_get_inc(node))->i;
+        describe(n, loop);
+    }
+    add_locals(l, n, l->leaf->nouter + k + 1, loop);
+    convert_into(l, n, body);
+    isl_ast_node_free(body);
+    node_append(a, parent, n);
+}
+
+static void convert_if(Lower *l, Node *parent, isl_ast_node *node)
+{
+    Node *n = node_new(l->p->a, NODE_IF);
+    n->cond = take_expr(l, isl_ast_node_if_get_cond(node));
+    isl_ast_node *then = isl_ast_node_if_get_then_node(node);
+    convert_into(l, n, then);
+    isl_ast_node_free(then);
+    node_append(l->p->a, parent, n);
+    if (isl_ast_node_if_has_else_node(node) != isl_bool_true)
+        return;
+    Node *m = node_new(l->p->a, NODE_IF);
+    m->cond = expr_unary(l->p->a, OP_NOT, DT_BOOL, n->cond);
+    isl_ast_node *other = isl_ast_node_if_get_else_node(node);
+    convert_into(l, m, other);
+    isl_ast_node_free(other);
+    node_append(l->p->a, parent, m);
+}
+
+static void convert_into(Lower *l, Node *parent, isl_ast_node *node)
+{
+    switch (isl_ast_node_get_type(node)) {
+    case isl_ast_node_for: convert_for(l, parent, node); return;
+    case isl_ast_node_if: convert_if(l, parent, node); return;
+    case isl_ast_node_user: node_append(l->p->a, parent, convert_user(l, node)); return;
+    case isl_ast_node_block: {
+        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
+        for (int i = 0; i < isl_ast_node_list_n_ast_node(list); i++) {
+            isl_ast_node *child = isl_ast_node_list_get_at(list, i);
+            convert_into(l, parent, child);
+            isl_ast_node_free(child);
+        }
+        isl_ast_node_list_free(list);
+        return;
+    }
+    case isl_ast_node_mark: case isl_ast_node_error: return;
+    }
+}
+
+// ---- the schedule -----------------------------------------------------------------------------------------------
+
+static isl_map *time_map(Lower *l, const StmtPlan *sp, isl_set *domain, int depth)
+{
+    int times = 2 * depth + 1;
+    isl_space *range = isl_space_align_params(isl_space_set_alloc(l->p->g->poly->isl, 0, (unsigned)times), isl_set_get_space(domain));
+    isl_space *space = isl_space_map_from_domain_and_range(isl_set_get_space(domain), range);
+    isl_map *m = isl_map_universe(isl_space_copy(space));
+    isl_local_space *ls = isl_local_space_from_space(space);
+    for (int c = 0; c < times; c++) {
+        int k = l->leaf->nouter + c / 2;
+        const PathEntry *e = k < sp->npath ? &sp->path[k] : NULL;
+        isl_constraint *eq = isl_constraint_alloc_equality(isl_local_space_copy(ls));
+        eq = isl_constraint_set_coefficient_si(eq, isl_dim_out, c, -1);
+        if (e && c % 2 == 0) {
+            eq = isl_constraint_set_constant_si(eq, e->seq);
+        } else if (e && e->theta.idx >= 0) {
+            eq = isl_constraint_set_coefficient_si(eq, isl_dim_in, e->theta.idx, e->theta.sign);
+            eq = isl_constraint_set_constant_si(eq, (int)e->theta.shift);
+        }
+        m = isl_map_add_constraint(m, eq);
+    }
+    isl_local_space_free(ls);
+    return isl_map_intersect_domain(m, domain);
+}
+
+// What is known of the parameters: tiles are not empty and lie inside their dimension.
+static isl_set *known(Lower *l)
+{
+    const Poly *poly = l->p->g->poly;
+    isl_set *s = isl_set_from_params(isl_set_copy(poly->context));
+    const Node *grid = l->leaf->node;
+    for (int q = 0; q < grid->ndims; q++) {
+        const GridDim *d = &grid->dims[q];
+        int at = isl_set_dim(s, isl_dim_param);
+        s = isl_set_add_dims(s, isl_dim_param, 2);
+        s = isl_set_set_dim_id(s, isl_dim_param, (unsigned)at, isl_id_alloc(poly->isl, d->lo->name, d->lo));
+        s = isl_set_set_dim_id(s, isl_dim_param, (unsigned)at + 1, isl_id_alloc(poly->isl, d->hi->name, d->hi));
+        isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(s));
+        isl_aff *lo = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_param, (unsigned)at);
+        isl_aff *hi = isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)at + 1);
+        PolyIndices none = { 0, NULL };
+        isl_pw_aff *begin = poly_aff(poly, none, d->begin), *end = poly_aff(poly, none, d->end);
+        isl_set *c = isl_aff_lt_set(isl_aff_copy(lo), isl_aff_copy(hi));
+        if (begin)
+            c = isl_set_intersect(c, isl_pw_aff_ge_set(isl_pw_aff_from_aff(isl_aff_copy(lo)), begin));
+        if (end)
+            c = isl_set_intersect(c, isl_pw_aff_le_set(isl_pw_aff_from_aff(isl_aff_copy(hi)), end));
+        isl_aff_free(lo);
+        isl_aff_free(hi);
+        s = isl_set_intersect(s, c);
+    }
+    return isl_set_params(s);
+}
+
+static isl_ast_build *new_build(Lower *l, int times)
+{
+    isl_ctx *ctx = l->p->g->poly->isl;
+    isl_ast_build *b = isl_ast_build_from_context(known(l));
+    isl_id_list *ids = isl_id_list_alloc(ctx, times);
+    for (int c = 0; c < times; c++) {
+        char name[16];
+        snprintf(name, sizeof name, "#%d", c);
+        ids = isl_id_list_add(ids, isl_id_alloc(ctx, name, NULL));
+    }
+    return isl_ast_build_set_iterators(b, ids);
+}
+
+void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
+{
+    Lower l = { .p = p, .t = t, .leaf = leaf };
+    for (int i = 0; i < leaf->stmts.n; i++) {
+        int d = plan_of(p, leaf->stmts.at[i])->npath - leaf->nouter;
+        l.depth = d > l.depth ? d : l.depth;
+    }
+    isl_union_map *schedule = NULL;
+    for (int i = 0; i < leaf->stmts.n; i++) {
+        const StmtPlan *sp = plan_of(p, leaf->stmts.at[i]);
+        isl_union_map *m = isl_union_map_from_map(time_map(&l, sp, plan_domain(p, sp), l.depth));
+        schedule = schedule ? isl_union_map_union(schedule, m) : m;
+    }
+    isl_ast_build *b = new_build(&l, 2 * l.depth + 1);
+    isl_ast_node *ast = isl_ast_build_node_from_schedule_map(b, schedule);
+    add_locals(&l, leaf->node, leaf->nouter, NULL);
+    if (ast)
+        convert_into(&l, leaf->node, ast);
+    isl_ast_node_free(ast);
+    isl_ast_build_free(b);
+}

@@ -1,0 +1,98 @@
+// plan: what the scheduling passes decide about statements, before loops are generated.
+//
+// `fuse` gathers statements into leaves: a leaf is the body of one grid (or of serial code) and becomes one loop nest.
+// Around leaves there may be sequential loops. `order` decides the point loops inside a leaf. For every statement the plan
+// records the path of loops around it, outermost first, and what each loop means for its indices.
+#ifndef PTOC_PASSES_PLAN_H
+#define PTOC_PASSES_PLAN_H
+
+#include "ir/tile.h"
+#include "machine/machine.h"
+#include "passes/depend.h"
+
+#define MAX_LOOPS 24
+
+// What a loop is for one statement: theta = sign * index + shift. idx < 0: the loop does not bind an index of it.
+typedef struct { int idx, sign; int64_t shift; } Theta;
+
+typedef struct {
+    int id;
+    const char *name;
+    bool outer;                  // sequential loop around leaves (its value is a parameter inside)
+    bool parallel, reduce, scan;
+    bool vector;                 // some statement wants it as its vector loop
+    Index *index;                // outer loops: the loop's index
+} Loop;
+
+typedef struct { Loop *loop; Theta theta; int seq; } PathEntry;      // loop NULL: only the sequence number counts
+
+// A tile interval: lo - before <= theta < hi + after.
+typedef struct { Index *lo, *hi; Theta theta; int64_t before, after; } Interval;
+
+typedef struct Leaf Leaf;
+typedef struct {
+    Stmt *stmt;
+    Leaf *leaf;
+    int npath;
+    PathEntry path[MAX_LOOPS];   // outer loops, then the point loops of the leaf
+    int nintervals;
+    Interval interval[4];
+    int vecdim;                  // the index it is best vectorised along, or -1
+    unsigned free;               // `order`: indices that no loop binds yet
+} StmtPlan;
+
+struct Leaf {
+    int id;
+    StmtList stmts;
+    DepList deps;                // among its statements, not carried by outer loops
+    Node *node;                  // the GRID, or the SEQ of serial code; `order` and `lower` fill its body
+    int nouter;                  // outer loops around it
+};
+
+typedef struct {
+    Arena *a;
+    Program *g;
+    const Machine *machine;
+    const Kernel *kernel;
+    StmtPlan *stmt;              // by statement id
+    VEC(Leaf *) leaves;
+    VEC(Loop *) loops;
+    Node *root;
+    FILE *explain;               // NULL: silent
+} Plan;
+
+static inline StmtPlan *plan_of(const Plan *p, const Stmt *s) { return &p->stmt[s->id]; }
+
+// graph.c --------------------------------------------------------------------------------------------------------
+// Strongly connected components of `stmts` under `deps`, in a topological order that keeps the text's order where it can.
+typedef VEC(StmtList) Components;
+Components graph_components(Plan *p, const StmtList *stmts, const DepList *deps);
+// The dependences of `deps` whose ends both lie in `stmts`.
+DepList graph_inner(Plan *p, const StmtList *stmts, const DepList *deps);
+// Chooses an index for every statement so that all `deps` have distance >= 0 (or exactly 0 when `parallel`), starting with
+// index `idx` of the first; theta[] by statement id. `allowed`: bit masks of indices by statement id, NULL: all. False:
+// impossible.
+bool graph_align(Plan *p, const StmtList *stmts, const DepList *deps, int idx, int sign, bool parallel, const unsigned *allowed, Theta *theta);
+// The distance of a dependence under two choices, shifts included. Different signs: unbounded.
+Distance graph_distance(Plan *p, Dep *d, Theta src, Theta dst);
+// Statements used by a component that a dependence makes cyclic.
+bool graph_is_cyclic(const StmtList *stmts, const DepList *inner);
+
+// stride.c --------------------------------------------------------------------------------------------------------
+// The coefficient of an index in an index-typed expression; false when it is not linear in it.
+bool stride_coefficient(const Expr *e, const Index *index, int64_t *c);
+// How an access moves with an index: 0 not at all, 1 to the next element of the last dimension, STRIDE_FAR otherwise,
+// STRIDE_DATA when the subscript depends on data that the index selects.
+enum { STRIDE_FAR = 2, STRIDE_DATA = 3 };
+int stride_of(int rank, Expr *const *subs, const Index *index);
+// The index a statement is best vectorised along, or -1.
+int stride_vector_index(Plan *p, const Stmt *s);
+
+// The passes ------------------------------------------------------------------------------------------------------
+Plan *fuse_program(Arena *a, Program *g, const Machine *m, FILE *explain);    // leaves, grids, outer loops; NULL after errors
+bool order_leaf(Plan *p, Leaf *leaf);                                        // point loops; false after an error (a cycle)
+void storage_assign(Plan *p, TileKernel *t);                                 // where every tensor lives
+void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf
+void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
+
+#endif

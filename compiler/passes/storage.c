@@ -1,0 +1,451 @@
+// storage: where every tensor lives, and how much of it at a time.
+//
+// Inputs and outputs live in the caller's memory. A tensor used inside one leaf alone is private: to a task, as scratch of
+// its worker, or to an iteration of the loops that all its uses share at distance 0. Along those loops its dimensions
+// need one element; when nothing is left it is a register. The first loop with a bounded distance D needs a
+// window of D + 1 elements (D when only the writing statement itself reads it), used round and round. A tensor that
+// several leaves use lives in the workspace; along the sequential loops around the leaves it is folded the same way, if
+// no one outside the loop reads what has been overwritten.
+//
+// Invariant: two elements share a place only when the first is dead before the second is written, in every legal order of
+// the tasks. Test: tests/golden/storage*.pto (sizes), tests/run (values)
+#include "passes/plan.h"
+
+#include "passes/plan_sets.h"
+
+#include <isl/ilp.h>
+
+
+typedef struct {
+    Plan *p;
+    TileKernel *t;
+    Tensor *x;
+    StmtList users;               // writers and readers
+    StmtList writers;
+    DepList deps;                 // of this tensor
+} Life;
+
+// ---- who uses it ----------------------------------------------------------------------------------------------
+
+static void add_user(Plan *p, StmtList *l, Stmt *s)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->at[i] == s)
+            return;
+    VEC_PUSH(p->a, l, s);
+}
+
+static bool one_leaf(const Life *l)
+{
+    const Leaf *leaf = plan_of(l->p, l->users.at[0])->leaf;
+    for (int i = 1; i < l->users.n; i++)
+        if (plan_of(l->p, l->users.at[i])->leaf != leaf)
+            return false;
+    return true;
+}
+
+// Private to a task: used in one leaf, and no dependence crosses the loops around it or the tiles of a wave.
+static bool is_private(const Life *l)
+{
+    if (!one_leaf(l))
+        return false;
+    const Leaf *leaf = plan_of(l->p, l->users.at[0])->leaf;
+    for (int i = 0; i < l->deps.n; i++) {
+        Dep *d = l->deps.at[i];
+        const StmtPlan *s = plan_of(l->p, d->src), *t = plan_of(l->p, d->dst);
+        for (int k = 0; k < leaf->nouter; k++) {
+            Distance r = graph_distance(l->p, d, s->path[k].theta, t->path[k].theta);
+            if (r.min != 0 || r.max != 0)
+                return false;
+        }
+        for (int q = 0; leaf->node->mode == MODE_WAVE && q < s->nintervals; q++) {
+            Distance r = graph_distance(l->p, d, s->interval[q].theta, t->interval[q].theta);
+            if (r.min != 0 || r.max != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+// The entry of the k-th loop on a statement's path, or NULL.
+static const PathEntry *loop_at(const StmtPlan *sp, int k)
+{
+    return k < sp->npath && sp->path[k].loop ? &sp->path[k] : NULL;
+}
+
+// The loop at depth k, if all users share it.
+static Loop *shared_loop(const Life *l, int k)
+{
+    const PathEntry *first = loop_at(plan_of(l->p, l->users.at[0]), k);
+    for (int i = 1; first && i < l->users.n; i++) {
+        const PathEntry *e = loop_at(plan_of(l->p, l->users.at[i]), k);
+        if (!e || e->loop != first->loop)
+            return NULL;
+    }
+    return first ? first->loop : NULL;
+}
+
+// The distances of all dependences of the tensor in the shared loop at depth k. Self-reads of the writing statement are
+// counted apart: they read before they write.
+typedef struct { int64_t min, max, self; } Span;
+
+static Span span_at(const Life *l, int k)
+{
+    Span s = { 0, 0, 0 };
+    for (int i = 0; i < l->deps.n; i++) {
+        Dep *d = l->deps.at[i];
+        Distance r = graph_distance(l->p, d, plan_of(l->p, d->src)->path[k].theta, plan_of(l->p, d->dst)->path[k].theta);
+        if (d->src == d->dst && r.min >= 0) {
+            s.self = r.max > s.self ? r.max : s.self;
+            continue;
+        }
+        s.min = r.min < s.min ? r.min : s.min;
+        s.max = r.max > s.max ? r.max : s.max;
+    }
+    return s;
+}
+
+// ---- dimensions and loops ---------------------------------------------------------------------------------------
+
+// Is dimension `dim` the loop at depth k plus a constant, the same for all writers? The constant in *c.
+static bool dimension_follows(const Life *l, int dim, int k, int64_t *c, int *sign)
+{
+    for (int i = 0; i < l->writers.n; i++) {
+        const Stmt *s = l->writers.at[i];
+        Theta t = plan_of(l->p, s)->path[k].theta;
+        const Expr *sub = s->eq->subs[dim];
+        if (t.idx < 0)
+            return false;
+        Expr *value = plan_index_of_theta(l->p->a, t, expr_int(l->p->a, DT_INDEX, 0, sub->range));     // the index at theta = 0
+        Index *index = s->index[t.idx];
+        int64_t slope;
+        if (!stride_coefficient(sub, index, &slope) || slope != 1)
+            return false;
+        Expr *at0 = expr_simplify(l->p->a, expr_substitute(l->p->a, (Expr *)sub, 1, &index, &value));
+        if (at0->op != OP_CONST || (i > 0 && (at0->i != *c || t.sign != *sign)))
+            return false;
+        *c = at0->i;
+        *sign = t.sign;
+    }
+    return l->writers.n > 0;
+}
+
+static int follower(const Life *l, int k, const bool *taken)
+{
+    int64_t c;
+    int sign;
+    for (int d = 0; d < l->x->rank; d++)
+        if (!taken[d] && dimension_follows(l, d, k, &c, &sign))
+            return d;
+    return -1;
+}
+
+// ---- private tensors --------------------------------------------------------------------------------------------
+
+static isl_set *written_in_tile(const Life *l)
+{
+    isl_set *all = NULL;
+    for (int i = 0; i < l->writers.n; i++) {
+        const Stmt *s = l->writers.at[i];
+        isl_map *w = poly_subscripts(l->p->g->poly, (PolyIndices){ s->n, (Index *const *)s->index }, l->x, s->eq->subs, NULL);
+        isl_set *domain = isl_set_reset_tuple_id(plan_domain(l->p, plan_of(l->p, s)));
+        isl_set *e = isl_map_range(isl_map_intersect_domain(w, domain));
+        all = all ? isl_set_union(all, e) : e;
+    }
+    return isl_set_coalesce(all);
+}
+
+static const Node *grid_of(const Life *l)
+{
+    return plan_of(l->p, l->users.at[0])->leaf->node;
+}
+
+// The largest width of a range over all positions of the tile, as an expression over dims and tile sizes.
+static Expr *largest_width(const Life *l, isl_pw_aff *min, isl_pw_aff *max)
+{
+    Arena *a = l->p->a;
+    const Node *grid = grid_of(l);
+    isl_pw_aff *width = isl_pw_aff_add_constant_val(isl_pw_aff_sub(max, min), isl_val_one(l->p->g->poly->isl));
+    isl_set *s = isl_set_from_pw_aff(width);                // { [w] } under parameters
+    s = isl_set_intersect_params(s, isl_set_copy(l->p->g->poly->context));
+    Index *size[4];
+    for (int q = 0; q < grid->ndims; q++) {
+        size[q] = ARENA_NEW(a, Index);
+        size[q]->name = arena_printf(a, "%s_tile", grid->dims[q].name);
+        isl_id *ids[3] = { isl_id_alloc(l->p->g->poly->isl, grid->dims[q].lo->name, grid->dims[q].lo),
+                           isl_id_alloc(l->p->g->poly->isl, grid->dims[q].hi->name, grid->dims[q].hi),
+                           isl_id_alloc(l->p->g->poly->isl, size[q]->name, size[q]) };
+        int pos[3];
+        for (int i = 0; i < 3; i++) {
+            pos[i] = isl_set_find_dim_by_id(s, isl_dim_param, ids[i]);
+            if (pos[i] < 0) {
+                pos[i] = isl_set_dim(s, isl_dim_param);
+                s = isl_set_add_dims(s, isl_dim_param, 1);
+                s = isl_set_set_dim_id(s, isl_dim_param, (unsigned)pos[i], isl_id_copy(ids[i]));
+            }
+            isl_id_free(ids[i]);
+        }
+        isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(s));
+        isl_aff *lo = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_param, (unsigned)pos[0]);
+        isl_aff *hi = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_param, (unsigned)pos[1]);
+        isl_aff *tile = isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)pos[2]);
+        s = isl_set_intersect(s, isl_aff_le_set(hi, isl_aff_add(lo, isl_aff_copy(tile))));
+        s = isl_set_intersect(s, isl_aff_ge_set(tile, isl_aff_zero_on_domain(isl_local_space_from_space(isl_set_get_space(s)))));
+        for (int i = 0; i < 2; i++) {
+            Index *gone = i ? grid->dims[q].hi : grid->dims[q].lo;
+            isl_id *id = isl_id_alloc(l->p->g->poly->isl, gone->name, gone);
+            int at = isl_set_find_dim_by_id(s, isl_dim_param, id);
+            isl_id_free(id);
+            s = isl_set_project_out(s, isl_dim_param, (unsigned)at, 1);
+        }
+    }
+
+    isl_pw_aff *largest = isl_set_dim_max(s, 0);
+    Expr *e = poly_expr(l->p->g->poly, a, (PolyIndices){ 0, NULL }, largest);
+    isl_pw_aff_free(largest);
+    Expr *to[4];
+    for (int q = 0; q < grid->ndims; q++)
+        to[q] = grid->dims[q].tile;
+    e = grid->ndims ? expr_substitute(a, e, grid->ndims, size, to) : e;
+    return expr_simplify(a, expr_binary(a, OP_MAX, DT_INDEX, e, expr_int(a, DT_INDEX, 1, (Range){ 0, 0 })));
+}
+
+static void full_dimensions(const Life *l, Storage *st)
+{
+    isl_set *elements = NULL;
+    for (int d = 0; d < l->x->rank; d++) {
+        if (st->dim[d].kind != DIM_FULL)
+            continue;
+        if (!elements)
+            elements = written_in_tile(l);
+        isl_pw_aff *min = isl_set_dim_min(isl_set_copy(elements), d), *max = isl_set_dim_max(isl_set_copy(elements), d);
+        st->dim[d].base = poly_expr(l->p->g->poly, l->p->a, (PolyIndices){ 0, NULL }, min);
+        st->dim[d].extent = largest_width(l, min, max);
+    }
+    isl_set_free(elements);
+}
+
+static void keep_private(Life *l, Storage *st)
+{
+    bool taken[MAX_INDICES] = { false };
+    int left = l->x->rank, depth = 0;
+    for (;; depth++) {
+        if (!shared_loop(l, depth))
+            break;
+        Span s = span_at(l, depth);
+        int d = follower(l, depth, taken);
+        bool still = s.min == 0 && s.max == 0;
+        if (still && s.self == 0) {
+            if (d >= 0) {
+                st->dim[d].kind = DIM_DROP;
+                taken[d] = true;
+                left--;
+            }
+            continue;
+        }
+        int64_t window = s.max + 1 > s.self ? s.max + 1 : s.self;
+        if (d >= 0 && s.min >= 0 && window <= 64 && s.max < DISTANCE_INF && s.self < DISTANCE_INF) {
+            st->dim[d] = (StorageDim){ .kind = window == 1 ? DIM_DROP : DIM_MODULO, .modulo = window };
+            left -= window == 1;
+        }
+        break;
+    }
+    st->kind = left == 0 ? STORE_REGISTER : STORE_SCRATCH;
+    st->depth = depth;
+    if (st->kind == STORE_SCRATCH)
+        full_dimensions(l, st);
+}
+
+// ---- shared tensors -----------------------------------------------------------------------------------------------
+
+// The largest age at which an element is read inside the loop at depth 0: how far behind the newest written one.
+static int64_t oldest_read(const Life *l, int dim, Loop *loop)
+{
+    int64_t oldest = 0, c = 0;
+    int sign = 1;
+    (void)dim;
+    (void)c;
+    (void)sign;
+    for (int i = 0; i < l->deps.n; i++) {
+        Dep *d = l->deps.at[i];
+        const PathEntry *s = loop_at(plan_of(l->p, d->src), 0), *t = loop_at(plan_of(l->p, d->dst), 0);
+        if (!s || !t || s->loop != loop || t->loop != loop)
+            continue;
+        Distance r = graph_distance(l->p, d, s->theta, t->theta);
+        if (r.min < 0 || r.max >= DISTANCE_INF)
+            return DISTANCE_INF;
+        oldest = r.max > oldest ? r.max : oldest;
+    }
+    return oldest;
+}
+
+static bool in_loop(const Life *l, const Stmt *s, const Loop *loop)
+{
+    const PathEntry *e = loop_at(plan_of(l->p, s), 0);
+    return e && e->loop == loop;
+}
+
+typedef struct { const Life *l; const Stmt *s; isl_set *read; } Outside;
+
+static void collect_read(void *data, Expr *read, int nconds, Expr *const *conds)
+{
+    Outside *o = data;
+    if (read->tensor != o->l->x)
+        return;
+    isl_set *r = isl_map_range(depend_access(o->l->p->g, o->s, read, nconds, conds));
+    o->read = o->read ? isl_set_union(o->read, r) : r;
+}
+
+static isl_set *read_by(const Life *l, const Stmt *s)
+{
+    Outside o = { l, s, NULL };
+    if (s->kind != STMT_INIT)
+        depend_visit_reads(l->p->a, s->eq->rhs, collect_read, &o);
+    if (s->kind == STMT_UPDATE)
+        for (int i = 0; i < s->eq->nest->conds.n; i++)
+            depend_visit_reads(l->p->a, s->eq->nest->conds.at[i], collect_read, &o);
+    return o.read;
+}
+
+// { element : its coordinate `dim` is within `window` of the last one written in the loop }
+static isl_set *last_window(const Life *l, int dim, const Loop *loop, int64_t window, int sign)
+{
+    isl_set *written = NULL;
+    for (int i = 0; i < l->writers.n; i++)
+        if (in_loop(l, l->writers.at[i], loop)) {
+            isl_set *w = isl_map_range(depend_write(l->p->g, l->writers.at[i]));
+            written = written ? isl_set_union(written, w) : w;
+        }
+    isl_pw_aff *edge = sign > 0 ? isl_set_dim_max(isl_set_copy(written), dim) : isl_set_dim_min(isl_set_copy(written), dim);
+    isl_space *space = isl_set_get_space(written);
+    isl_set_free(written);
+    isl_pw_aff *x = isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(space), isl_dim_set, (unsigned)dim));
+    edge = isl_pw_aff_add_dims(edge, isl_dim_in, (unsigned)l->x->rank);
+    edge = isl_pw_aff_set_tuple_id(edge, isl_dim_in, isl_pw_aff_get_tuple_id(x, isl_dim_in));
+    isl_val *w = isl_val_int_from_si(l->p->g->poly->isl, sign > 0 ? -window : window);
+    edge = isl_pw_aff_add_constant_val(edge, w);
+    return sign > 0 ? isl_pw_aff_gt_set(x, edge) : isl_pw_aff_lt_set(x, edge);
+}
+
+// Who reads outside the loop must read only what the loop left standing; who writes before it, at most a window.
+static bool outside_agrees(const Life *l, int dim, const Loop *loop, int64_t window, int sign)
+{
+    isl_set *standing = last_window(l, dim, loop, window, sign);
+    bool fine = true;
+    isl_set *before = NULL;
+    for (int i = 0; fine && i < l->users.n; i++) {
+        const Stmt *s = l->users.at[i];
+        if (in_loop(l, s, loop))
+            continue;
+        if (s->eq->lhs == l->x) {
+            isl_set *w = isl_map_range(depend_write(l->p->g, s));
+            before = before ? isl_set_union(before, w) : w;
+        }
+        isl_set *r = read_by(l, s);
+        if (!r)
+            continue;
+        // Where the loop runs at all, only its last window may be read.
+        isl_set *runs = isl_set_params(isl_set_copy(standing));
+        r = isl_set_intersect_params(r, runs);
+        fine = isl_set_is_subset(r, standing) == isl_bool_true;
+        isl_set_free(r);
+    }
+    if (fine && before) {
+        isl_set *plane = isl_set_project_out(isl_set_copy(before), isl_dim_set, (unsigned)dim + 1, (unsigned)(l->x->rank - dim - 1));
+        plane = isl_set_project_out(plane, isl_dim_set, 0, (unsigned)dim);
+        isl_pw_aff *min = isl_set_dim_min(isl_set_copy(plane), 0), *max = isl_set_dim_max(plane, 0);
+        isl_val *width = isl_pw_aff_max_val(isl_pw_aff_sub(max, min));
+        fine = width && isl_val_is_int(width) && isl_val_get_num_si(width) < window;
+        isl_val_free(width);
+    }
+    isl_set_free(before);
+    isl_set_free(standing);
+    return fine;
+}
+
+// Writers outside the loop that come after it would overwrite what is still needed: only those before it are allowed.
+static bool written_after(const Life *l, const Loop *loop)
+{
+    int first = INT_MAX;
+    for (int i = 0; i < l->p->g->stmts.n; i++)
+        if (in_loop(l, l->p->g->stmts.at[i], loop) && plan_of(l->p, l->p->g->stmts.at[i])->leaf->id < first)
+            first = plan_of(l->p, l->p->g->stmts.at[i])->leaf->id;
+    for (int i = 0; i < l->writers.n; i++)
+        if (!in_loop(l, l->writers.at[i], loop) && plan_of(l->p, l->writers.at[i])->leaf->id > first)
+            return true;
+    return false;
+}
+
+// Every writer in the loop fills its plane whole before a reader of the same iteration or a later one: the planes of two
+// iterations in flight never meet, because leaves inside a sequential loop end before the next begins.
+static void fold_shared(Life *l, Storage *st)
+{
+    Loop *loop = NULL;
+    Life inside = *l;
+    inside.writers = (StmtList){ 0 };
+    for (int i = 0; i < l->writers.n; i++) {
+        const PathEntry *e = loop_at(plan_of(l->p, l->writers.at[i]), 0);
+        if (e && e->loop->outer && !loop)
+            loop = e->loop;
+        if (e && e->loop == loop && loop)
+            VEC_PUSH(l->p->a, &inside.writers, l->writers.at[i]);
+    }
+    if (!loop || written_after(l, loop))
+        return;
+    int64_t c;
+    int sign;
+    for (int d = 0; d < l->x->rank; d++) {
+        if (!dimension_follows(&inside, d, 0, &c, &sign))
+            continue;
+        int64_t window = oldest_read(l, d, loop) + 1;
+        if (window < 64 && outside_agrees(l, d, loop, window, sign))
+            st->dim[d] = (StorageDim){ .kind = DIM_MODULO, .modulo = window };
+        return;
+    }
+}
+
+static void keep_shared(Life *l, Storage *st)
+{
+    st->kind = STORE_WORKSPACE;
+    for (int d = 0; d < l->x->rank; d++) {
+        Expr *extent = expr_binary(l->p->a, OP_SUB, DT_INDEX, l->x->hi[d], l->x->lo[d]);
+        Expr *zero = expr_int(l->p->a, DT_INDEX, 0, (Range){ 0, 0 });
+        st->dim[d] = (StorageDim){ .kind = DIM_FULL, .base = l->x->lo[d] };
+        st->dim[d].extent = expr_simplify(l->p->a, expr_binary(l->p->a, OP_MAX, DT_INDEX, expr_simplify(l->p->a, extent), zero));
+    }
+    fold_shared(l, st);
+}
+
+// ---- the pass ---------------------------------------------------------------------------------------------------
+
+void storage_assign(Plan *p, TileKernel *t)
+{
+    int n = p->kernel->tensors.n;
+    Life *life = ARENA_ARRAY(p->a, Life, n + 1);
+    for (int i = 0; i < n; i++)
+        life[i] = (Life){ .p = p, .t = t, .x = p->kernel->tensors.at[i] };
+    for (int i = 0; i < p->g->stmts.n; i++) {
+        Stmt *s = p->g->stmts.at[i];
+        add_user(p, &life[s->eq->lhs->id].users, s);
+        add_user(p, &life[s->eq->lhs->id].writers, s);
+    }
+    for (int i = 0; i < p->g->deps.n; i++) {
+        Dep *d = p->g->deps.at[i];
+        add_user(p, &life[d->tensor->id].users, d->dst);
+        VEC_PUSH(p->a, &life[d->tensor->id].deps, d);
+    }
+    t->storage = ARENA_ARRAY(p->a, Storage, n + 1);
+    for (int i = 0; i < n; i++) {
+        Tensor *x = p->kernel->tensors.at[i];
+        Storage *st = &t->storage[i];
+        *st = (Storage){ .tensor = x, .dim = ARENA_ARRAY(p->a, StorageDim, x->rank + 1) };
+        if (x->kind == TENSOR_INPUT || x->kind == TENSOR_OUTPUT)
+            st->kind = STORE_PARAM;
+        else if (life[i].users.n == 0)
+            st->kind = STORE_NONE;
+        else if (is_private(&life[i]))
+            keep_private(&life[i], st);
+        else
+            keep_shared(&life[i], st);
+    }
+}

@@ -1,0 +1,12 @@
+// tile_size: how large the tiles of a grid are.
+#ifndef PTOC_PASSES_TILE_SIZE_H
+#define PTOC_PASSES_TILE_SIZE_H
+
+#include "passes/plan.h"
+
+// Sets dims[].tile of the leaf's grid from the machine and the shape: a share of the cache, whole vectors along the
+// innermost dimension, work enough to pay for a task, and (by keeping tiles small) tiles enough for the workers. The
+// sizes are functions of the dims alone, so that a plan depends on nothing but the shapes.
+void tile_size_choose(Plan *p, Leaf *leaf);
+
+#endif

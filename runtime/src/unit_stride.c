@@ -1,0 +1,28 @@
+// Tensors whose last dimension is not contiguous: kernels read and write along it element by element, so they get a dense
+// copy instead. A kernel's cost for it is one pass over the tensor each way. Test: tests/unit/test_runtime.c
+#include "ptort.h"
+
+static int has_unit_stride(const pto_tensor *t)
+{
+    return t->rank == 0 || t->shape[t->rank - 1] <= 1 || t->stride[t->rank - 1] == 1 || pto_tensor_elements(t) == 0;
+}
+
+pto_status pto_unit_stride(pto_context *ctx, const pto_tensor *t, int input, pto_tensor *unit)
+{
+    *unit = *t;
+    if (has_unit_stride(t))
+        return PTO_OK;
+    void *copy = pto_workspace(ctx, (size_t)pto_tensor_elements(t) * pto_dtype_size(t->dtype));
+    if (!copy)
+        return PTO_ERR_MEMORY;
+    *unit = pto_tensor_dense(copy, t->dtype, t->rank, t->shape);
+    if (input)
+        pto_pack(ctx, t, copy);
+    return PTO_OK;
+}
+
+void pto_unit_stride_done(pto_context *ctx, const pto_tensor *t, const pto_tensor *unit)
+{
+    if (unit->data != t->data)
+        pto_unpack(ctx, unit->data, t);
+}
