@@ -156,7 +156,7 @@ static void emit_layout(Emit *e, FILE *out, const char *name)
     }
     char *body = buffer_close(e->a, &b);
     fprintf(out, "// Sizes and places of all buffers; returns the bytes of the workspace.\n");
-    fprintf(out, "static size_t %s_layout(struct %s_frame *f, int workers, unsigned char *base)\n{\n", name, name);
+    fprintf(out, "static PTO_TARGET size_t %s_layout(struct %s_frame *f, int workers, unsigned char *base)\n{\n", name, name);
     for (int i = 0; i < e->symbols.n; i++)
         if (e->symbols.at[i].used)
             fprintf(out, "    %s %s = %s;\n", e->symbols.at[i].type, e->symbols.at[i].name, e->symbols.at[i].load);
@@ -475,6 +475,7 @@ static void emit_entry(Emit *e, FILE *out, const char *name, const Structure *s)
 {
     e->out = out;
     e->indent = 1;
+    fprintf(out, "PTO_TARGET ");
     emit_signature(out, e->a, e->k, false);
     fprintf(out, "\n{\n");
     c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", name);
@@ -512,6 +513,7 @@ static void emit_entry(Emit *e, FILE *out, const char *name, const Structure *s)
 
 static void emit_workspace(Emit *e, FILE *out, const char *name)
 {
+    fprintf(out, "PTO_TARGET ");
     emit_signature(out, e->a, e->k, true);
     fprintf(out, "\n{\n    struct %s_frame f = { .ctx = ctx };\n", name);
     for (int i = 0; i < e->k->dims.n; i++)
