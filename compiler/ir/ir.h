@@ -159,6 +159,8 @@ bool expr_uses(const Expr *e, const Index *index);
 // As a user would write it, for messages; the second without spaces, as inside a[...].
 char *expr_text(Arena *a, const Expr *e);
 char *expr_text_subscript(Arena *a, const Expr *e);
+// A condition of index arithmetic in words, indices on the left: "i >= N - 1, j = 0".
+char *expr_text_condition(Arena *a, const Expr *e);
 
 // A read with what holds where it is evaluated: the conditions of enclosing ifs, && and ||, and guards (outermost
 // first, affine or not), and the indices of enclosing reductions. Valid during the visit.

@@ -155,3 +155,95 @@ char *expr_text_subscript(Arena *a, const Expr *e)
     VEC_PUSH(a, &t.out, '\0');
     return t.out.at;
 }
+
+// ---- conditions with the indices on the left ----
+
+typedef struct {
+    Expr *atom;
+    int64_t coeff;
+} Term;
+
+typedef struct {
+    Arena *arena;
+    VEC(Term) terms;
+    int64_t constant;
+} Sum;
+
+static void sum_add(Sum *s, Expr *e, int64_t scale)
+{
+    switch ((int)e->op) {
+    case OP_CONST: s->constant += scale * e->i; return;
+    case OP_ADD: case OP_SUB:
+        sum_add(s, e->args[0], scale);
+        sum_add(s, e->args[1], e->op == OP_ADD ? scale : -scale);
+        return;
+    case OP_NEG: sum_add(s, e->args[0], -scale); return;
+    case OP_MUL:
+        if (e->args[0]->op != OP_CONST) break;
+        sum_add(s, e->args[1], scale * e->args[0]->i);
+        return;
+    default: break;
+    }
+    Term t = {.atom = e, .coeff = scale};
+    VEC_PUSH(s->arena, &s->terms, t);
+}
+
+static Expr *scaled(Arena *a, const Term *t, int64_t sign)
+{
+    Expr *c = expr_int(a, DT_INDEX, sign * t->coeff, t->atom->range);
+    return expr_binary(a, OP_MUL, DT_INDEX, c, t->atom);
+}
+
+// `sum op 0` with what `left` tells on the left side.
+static void put_sides(Text *t, const Sum *s, Op op, int64_t sign, const bool *left)
+{
+    Arena *a = t->arena;
+    Expr *l = expr_int(a, DT_INDEX, 0, (Range){0, 0}), *r = expr_int(a, DT_INDEX, -sign * s->constant, (Range){0, 0});
+    for (int i = 0; i < s->terms.n; i++) {
+        Expr **side = left[i] ? &l : &r;
+        *side = expr_binary(a, OP_ADD, DT_INDEX, *side, scaled(a, &s->terms.at[i], left[i] ? sign : -sign));
+    }
+    put_expr(t, expr_simplify(a, l), 4);
+    put(t, op == OP_EQ ? " = " : sign > 0 ? " >= " : " <= ");
+    put_expr(t, expr_simplify(a, r), 4);
+}
+
+// i - N + 1 >= 0 reads i >= N - 1; without an index the first dim stands on the left.
+static void put_comparison(Text *t, const Expr *e)
+{
+    Sum s = {.arena = t->arena};
+    sum_add(&s, e->args[0], 1);
+    sum_add(&s, e->args[1], -1);
+    bool *left = ARENA_ARRAY(t->arena, bool, s.terms.n + 1);
+    int first = -1;
+    for (int i = 0; i < s.terms.n; i++) {
+        left[i] = s.terms.at[i].atom->op == OP_INDEX;
+        if (left[i] && first < 0) first = i;
+    }
+    if (first < 0 && s.terms.n > 0) left[first = 0] = true;
+    int64_t sign = first >= 0 && s.terms.at[first].coeff < 0 ? -1 : 1;
+    for (int i = 0; i < s.terms.n; i++) left[i] = left[i] && (s.terms.at[i].coeff < 0) == (sign < 0);
+    put_sides(t, &s, e->op, sign, left);
+}
+
+static void put_condition(Text *t, const Expr *e)
+{
+    bool either = e->op == OP_OR;
+    if (e->op == OP_AND || either) {
+        put_condition(t, e->args[0]);
+        put(t, either ? " or " : ", ");
+        put_condition(t, e->args[1]);
+        return;
+    }
+    bool index = op_class(e->op) == OPC_COMPARE && e->n == 2 && e->args[0]->type == DT_INDEX;
+    if (index && (e->op == OP_GE || e->op == OP_EQ)) put_comparison(t, e);
+    else put_expr(t, e, 0);
+}
+
+char *expr_text_condition(Arena *a, const Expr *e)
+{
+    Text t = {.arena = a};
+    put_condition(&t, e);
+    VEC_PUSH(a, &t.out, '\0');
+    return t.out.at;
+}

@@ -68,15 +68,24 @@ isl_set *prove_written(Prove *v, const Tensor *t)
     return proof->written;
 }
 
+static char *region_text(Prove *v, PolyIndices ix, isl_set *set)
+{
+    enum { LONGEST = 160 };
+    if (!set || isl_set_plain_is_universe(set)) return NULL;
+    Expr *cond = expr_simplify(v->a, poly_set_cond(v->p, v->a, ix, set));
+    if (cond->op == OP_CONST) return NULL;
+    char *text = expr_text_condition(v->a, cond);
+    return strlen(text) > LONGEST ? NULL : text;
+}
+
 char *prove_place(Prove *v, PolyIndices ix, isl_set *bad, isl_set *all)
 {
-    isl_set *shown = isl_set_gist(isl_set_copy(bad), isl_set_copy(all));
-    char *region = shown ? poly_region(v->p, v->a, ix, shown) : NULL;
+    isl_set *shown = isl_set_coalesce(isl_set_gist(isl_set_copy(bad), isl_set_copy(all)));
+    char *region = region_text(v, ix, shown);
     char *example = poly_example(v->p, v->a, ix, bad);
     isl_set_free(shown);
-    bool everywhere = !region || strcmp(region, "everywhere") == 0 || strlen(region) > 160;
-    if (everywhere && !example) return arena_strdup(v->a, "");
-    if (everywhere) return arena_printf(v->a, ", e.g. at %s", example);
+    if (!region && !example) return arena_strdup(v->a, "");
+    if (!region) return arena_printf(v->a, ", e.g. at %s", example);
     if (!example) return arena_printf(v->a, " where %s", region);
     return arena_printf(v->a, " where %s, e.g. at %s", region, example);
 }
