@@ -204,7 +204,7 @@ static void fill_input(Trial *t, const Tensor *tensor, Array *x, uint64_t seed)
         spec_random(x, seed, true, -4, 4);
     else
         spec_random(x, seed, false, 0, 0);
-    if (t->style == 3 && is_float && !use.inside)
+    if (t->style == 3 && is_float && !use.inside && tensor->rank > 0)
         for (int64_t k = 0; k < x->size; k++) {
             void *p = (char *)x->data + k * dtype_bytes(x->type);
             element_store_float(x->type, p, floor(element_load_float(x->type, p)));

@@ -38,19 +38,34 @@ static Value finish(DType t, double exact, double propagated, bool operands_fini
     return v;
 }
 
+// An error that is there stays there: it must not vanish because its product underflows.
+static double at_least_tiny(double e) { return e > 0 ? e : 0x1p-1074; }
+
+// a*b and a/b where one is not finite: the result is certain unless an error could change its sign or make it NaN.
+static double special_error(Value a, Value b)
+{
+    bool certain = isfinite(a.err) && isfinite(b.err) && (isnan(a.f) || isnan(b.f) || (fabs(a.f) > a.err && fabs(b.f) > b.err) ||
+                                                          (a.err == 0 && fabs(b.f) > b.err) || (b.err == 0 && fabs(a.f) > a.err));
+    return certain ? 0x1p-1074 : INFINITY;
+}
+
 static double product_error(Value a, Value b)
 {
+    if (!isfinite(a.f) || !isfinite(b.f))
+        return special_error(a, b);
     if (isinf(a.err) || isinf(b.err))
         return INFINITY;
-    return fabs(a.f) * b.err + fabs(b.f) * a.err + a.err * b.err;
+    return at_least_tiny(fabs(a.f) * b.err + fabs(b.f) * a.err + a.err * b.err);
 }
 
 static double quotient_error(Value a, Value b)
 {
     double room = fabs(b.f) - b.err;
+    if (!isfinite(a.f) || !isfinite(b.f))
+        return special_error(a, b);
     if (isinf(a.err) || !(room > 0))
         return INFINITY;
-    return (a.err + fabs(a.f / b.f) * b.err) / room;
+    return at_least_tiny((a.err + fabs(a.f / b.f) * b.err) / room);
 }
 
 bool value_uncertain(DType t, Value a, Value b)
@@ -241,10 +256,12 @@ static double function1_spread(Op op, double x, double y, double err)
         return 0;
     if (isinf(err))
         return INFINITY;
+    if (isnan(x))
+        return 0x1p-1074;
     double spread = fmax(fabs(function1(op, x - err) - y), fabs(function1(op, x + err) - y));
     if (op == OP_SIN || op == OP_COS)
         spread = fmin(err, 2);
-    return isnan(function1(op, x - err)) || isnan(function1(op, x + err)) ? INFINITY : spread;
+    return isnan(function1(op, x - err)) || isnan(function1(op, x + err)) ? INFINITY : at_least_tiny(spread);
 }
 
 static double function_bound(DType t, double y, double function_error)
@@ -288,7 +305,7 @@ static Value float_function2(Op op, DType t, Value a, Value b, double function_e
     double y = function2(op, a.f, b.f), e = 0;
     for (int corner = 0; corner < 4 && a.err + b.err > 0; corner++) {
         double z = function2(op, a.f + (corner & 1 ? a.err : -a.err), b.f + (corner & 2 ? b.err : -b.err));
-        e = isnan(z) ? INFINITY : fmax(e, fabs(z - y));
+        e = isnan(z) ? INFINITY : fmax(e, at_least_tiny(fabs(z - y)));
     }
     return finish(t, y, e + function_bound(t, y, function_error), isfinite(a.f) && isfinite(b.f) && a.err + b.err > 0);
 }
@@ -477,10 +494,8 @@ static Value sum_value(const Accumulator *acc)
         e += 2 * (double)acc->n * element_unit(acc->type) * acc->magnitude;
     double exact = (double)acc->sum;
     Value v = value_float(element_round(acc->type, exact));
-    if (isfinite(v.f))
-        v.err = e;
-    else if (isfinite(acc->magnitude))
-        v.err = INFINITY;                        // overflowed: the order decides
+    bool overflowed = !isfinite(v.f) && isfinite(acc->magnitude);       // the order decides
+    v.err = isfinite(v.f) ? e : overflowed || isinf(acc->err) ? INFINITY : 0;
     return v;
 }
 
