@@ -229,6 +229,18 @@ static const char *minus(Emit *e, const char *sub, const Expr *base)
     return arena_printf(e->a, "%s - %s", sub, index_text(e, base, PREC_PRODUCT));
 }
 
+// Is the text a sum or difference outside all brackets?
+static bool is_sum(const char *x)
+{
+    int depth = 0;
+    for (; *x; x++) {
+        depth += (*x == '(') - (*x == ')');
+        if (depth == 0 && (*x == ' ' || *x == '?'))
+            return true;
+    }
+    return false;
+}
+
 // sum of stride * subscript over the dimensions that are kept
 static const char *offset_text(Emit *e, const Tensor *t, const char *const *subs)
 {
@@ -248,8 +260,7 @@ static const char *offset_text(Emit *e, const Tensor *t, const char *const *subs
             x = fold_subscript(e, subs[d], st->dim[d].modulo);
         else
             x = minus(e, subs[d], st->dim[d].base);
-        bool plain = strpbrk(x, " -+") == NULL || x[0] == '(';
-        const char *term = d == last ? x : arena_printf(e->a, plain ? "%s*%s" : "(%s)*%s", x, name_stride(e, t, d));
+        const char *term = d == last ? x : arena_printf(e->a, is_sum(x) ? "(%s)*%s" : "%s*%s", x, name_stride(e, t, d));
         sum = sum ? arena_printf(e->a, "%s + %s", sum, term) : term;
     }
     return sum ? sum : "0";

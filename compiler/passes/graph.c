@@ -181,50 +181,86 @@ static int64_t fitness(Distance r, bool parallel)
     return llabs(r.min) + 4 * spread;
 }
 
-static int best_index(Plan *p, Dep *d, const Theta *known, bool forward, bool parallel, const unsigned *allowed)
+// The search for indices: statements are visited along the dependences, the best fitting index first, and a choice that
+// contradicts one made before is taken back. A budget keeps it linear in practice.
+typedef struct {
+    Plan *p;
+    const StmtList *stmts;
+    const DepList *deps;
+    const unsigned *allowed;
+    Theta *theta;
+    int sign, budget;
+    bool parallel;
+} Search;
+
+// A dependence between a statement that has an index and one that has none yet.
+static Dep *frontier(const Search *s)
 {
-    const Stmt *other = forward ? d->dst : d->src;
-    int limit = parallel ? other->nouter : other->n, best = -1;
-    int64_t cost = 0;
-    for (int b = 0; b < limit; b++) {
-        if (allowed && !(allowed[other->id] >> b & 1))
-            continue;
-        Theta t = { b, known->sign, 0 }, k = { known->idx, known->sign, 0 };
-        int64_t f = fitness(forward ? graph_distance(p, d, k, t) : graph_distance(p, d, t, k), parallel);
-        if (f >= 0 && (best < 0 || f < cost)) {
-            best = b;
-            cost = f;
-        }
+    for (int i = 0; i < s->deps->n; i++) {
+        Dep *d = s->deps->at[i];
+        if ((s->theta[d->src->id].idx < 0) != (s->theta[d->dst->id].idx < 0))
+            return d;
     }
-    return best;
+    return NULL;
 }
 
-static bool spread_indices(Plan *p, const StmtList *stmts, const DepList *deps, int sign, bool parallel, const unsigned *allowed, Theta *theta)
+// Do all dependences between chosen statements that touch `x` agree?
+static bool agrees(const Search *s, const Stmt *x)
 {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int i = 0; i < deps->n; i++) {
-            Dep *d = deps->at[i];
-            Theta *s = &theta[d->src->id], *t = &theta[d->dst->id];
-            if ((s->idx < 0) == (t->idx < 0))
-                continue;
-            bool forward = s->idx >= 0;
-            Theta *known = forward ? s : t, *unknown = forward ? t : s;
-            int b = best_index(p, d, known, forward, parallel, allowed);
-            if (b < 0)
-                return false;
-            *unknown = (Theta){ b, sign, 0 };
-            if (parallel) {
-                Distance r = graph_distance(p, d, *s, *t);
-                unknown->shift = forward ? -r.min : r.min;
-            }
-            changed = true;
-        }
-    }
-    for (int i = 0; i < stmts->n; i++)
-        if (theta[stmts->at[i]->id].idx < 0)
+    for (int i = 0; i < s->deps->n; i++) {
+        Dep *d = s->deps->at[i];
+        if ((d->src != x && d->dst != x) || s->theta[d->src->id].idx < 0 || s->theta[d->dst->id].idx < 0)
+            continue;
+        Distance r = graph_distance(s->p, d, s->theta[d->src->id], s->theta[d->dst->id]);
+        if (s->parallel ? r.min != 0 || r.max != 0 : r.min <= -DISTANCE_INF)
             return false;
+    }
     return true;
+}
+
+typedef struct { int idx; int64_t cost, shift; } Candidate;
+
+static int candidates(const Search *s, Dep *d, bool forward, Candidate *c)
+{
+    const Stmt *other = forward ? d->dst : d->src;
+    Theta known = s->theta[(forward ? d->src : d->dst)->id];
+    int n = 0;
+    for (int b = 0; b < (s->parallel ? other->nouter : other->n); b++) {
+        if (s->allowed && !(s->allowed[other->id] >> b & 1))
+            continue;
+        Theta t = { b, s->sign, 0 };
+        Distance r = forward ? graph_distance(s->p, d, known, t) : graph_distance(s->p, d, t, known);
+        int64_t f = fitness(r, s->parallel);
+        if (f < 0)
+            continue;
+        int at = n++;
+        for (; at > 0 && c[at - 1].cost > f; at--)
+            c[at] = c[at - 1];
+        c[at] = (Candidate){ b, f, !s->parallel ? 0 : forward ? -r.min : r.min };
+    }
+    return n;
+}
+
+static bool search_indices(Search *s)
+{
+    Dep *d = frontier(s);
+    if (!d) {
+        for (int i = 0; i < s->stmts->n; i++)
+            if (s->theta[s->stmts->at[i]->id].idx < 0)
+                return false;
+        return true;
+    }
+    bool forward = s->theta[d->src->id].idx >= 0;
+    Stmt *other = forward ? d->dst : d->src;
+    Candidate c[MAX_INDICES];
+    int n = candidates(s, d, forward, c);
+    for (int i = 0; i < n && s->budget-- > 0; i++) {
+        s->theta[other->id] = (Theta){ c[i].idx, s->sign, c[i].shift };
+        if (agrees(s, other) && search_indices(s))
+            return true;
+    }
+    s->theta[other->id].idx = -1;
+    return false;
 }
 
 static bool solve_shifts(Plan *p, const StmtList *stmts, const DepList *deps, Theta *theta)
@@ -249,22 +285,13 @@ static bool solve_shifts(Plan *p, const StmtList *stmts, const DepList *deps, Th
     return false;
 }
 
-static bool all_zero(Plan *p, const DepList *deps, const Theta *theta)
-{
-    for (int i = 0; i < deps->n; i++) {
-        Distance r = graph_distance(p, deps->at[i], theta[deps->at[i]->src->id], theta[deps->at[i]->dst->id]);
-        if (r.min != 0 || r.max != 0)
-            return false;
-    }
-    return true;
-}
-
 bool graph_align(Plan *p, const StmtList *stmts, const DepList *deps, int idx, int sign, bool parallel, const unsigned *allowed, Theta *theta)
 {
     for (int i = 0; i < stmts->n; i++)
         theta[stmts->at[i]->id] = (Theta){ -1, sign, 0 };
     theta[stmts->at[0]->id] = (Theta){ idx, sign, 0 };
-    if (!spread_indices(p, stmts, deps, sign, parallel, allowed, theta))
+    Search s = { p, stmts, deps, allowed, theta, sign, 64 + 16 * stmts->n, parallel };
+    if (!agrees(&s, stmts->at[0]) || !search_indices(&s))
         return false;
-    return parallel ? all_zero(p, deps, theta) : solve_shifts(p, stmts, deps, theta);
+    return parallel || solve_shifts(p, stmts, deps, theta);
 }

@@ -137,11 +137,25 @@ static void report_hole(Prove *v, const Instance *i, const Access *x, isl_set *b
     diag_help(v->d, "define it, `%s[...] = ... where otherwise;`, or limit the reading equation with `where`", t->name);
 }
 
+// Asks once whether a tensor has no holes at all: then its reads need no look.
+static bool has_no_holes(Prove *v, const Tensor *t, Range range)
+{
+    TensorProof *proof = &v->tensors[t->id];
+    if (proof->full || proof->tried) return proof->full;
+    proof->tried = true;
+    prove_begin(v);
+    isl_set *shape = poly_shape(v->p, t), *written = prove_written(v, t);
+    proof->full = written && isl_set_is_subset(shape, written) == isl_bool_true;
+    isl_set_free(shape);
+    prove_end(v, range, arena_printf(v->a, "which elements of `%s` are defined", t->name));
+    return proof->full;
+}
+
 static void prove_defined(Prove *v, const Instance *i, const Access *x)
 {
     const Tensor *t = x->tensor;
     TensorProof *proof = &v->tensors[t->id];
-    if (t->kind == TENSOR_INPUT || t->kind == TENSOR_OUTPUT || proof->full || proof->reported) return;
+    if (t->kind == TENSOR_INPUT || t->kind == TENSOR_OUTPUT || proof->reported || has_no_holes(v, t, x->range)) return;
     Expr **subs = ARENA_ARRAY(v->a, Expr *, t->rank + 1);
     for (int d = 0; d < t->rank; d++) {
         if (!is_affine(v, i, x->subs[d])) return;             // run time decides

@@ -7,7 +7,8 @@
 
 typedef struct {
     VEC(const Equation *) equations;
-    bool full;                     // one equation alone defines every element, by syntax
+    bool full;                     // every element is defined: by one equation, as syntax shows, or proved
+    bool tried;                    // whether isl was asked for `full`
     bool reported;                 // that it has gaps
     isl_set *written;              // the union of what its equations define; NULL until it is needed
 } TensorProof;

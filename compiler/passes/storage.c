@@ -399,7 +399,7 @@ static void fold_shared(Life *l, Storage *st)
             continue;
         int64_t window = oldest_read(l, d, loop) + 1;
         if (window < 64 && outside_agrees(l, d, loop, window, sign))
-            st->dim[d] = (StorageDim){ .kind = DIM_MODULO, .modulo = window };
+            st->dim[d] = (StorageDim){ .kind = window == 1 ? DIM_DROP : DIM_MODULO, .modulo = window };
         return;
     }
 }
