@@ -143,6 +143,8 @@ bool type_is_open(DType t);        // DT_COUNT or DT_INDEX
 Expr *type_coerce(Typer *t, Expr *e, DType type, const char *what);
 // Brings n arguments to one type; DT_COUNT or DT_INDEX when none has a type. False after an error.
 bool type_unify(Typer *t, Range range, const char *what, int n, Expr **args, DType *type);
+// The same for operands of arithmetic: a bool is an error, or 0 and 1 of type i32 inside a sum.
+bool type_numbers(Typer *t, Range range, const char *what, int n, Expr **args, DType *type);
 // The conversion that a call such as f32(e) asks for.
 Expr *type_convert(Typer *t, Expr *e, DType type, Range range);
 // Under `promote`, a leaf in the accumulator's type.

@@ -117,9 +117,13 @@ static void report_undefined(Typer *t, const Tree *tree)
         sema_help(s, "the body of a reduction is one product, so `%s` has ended here: put a longer body in brackets", tree->text);
         return;
     }
-    if (!t->equation) sema_help(s, "a dimension is bound by a plain occurrence in an input's shape, or by a parameter `%s: int`", tree->text);
-    else if (!t->equation->lhs) sema_help(s, "give an index of a log its range: `where %s in 0..N`", tree->text);
     sema_suggest(s, tree->text, t->scope.n, t->scope.at, false);
+    if (!t->equation) {
+        sema_help(s, "a dimension is bound by a plain occurrence in an input's shape, or by a parameter `%s: int`", tree->text);
+        sema_define(s, tree->text, tree->range, SYM_POISON);
+    } else if (!t->equation->lhs) {
+        sema_help(s, "give an index of a log its range: `where %s in 0..N`", tree->text);
+    }
 }
 
 static Expr *unsubscripted(Typer *t, const Tree *tree, const Tensor *tensor)
@@ -258,12 +262,7 @@ static void warn_precedence(Typer *t, const Tree *tree)
 static Expr *arithmetic(Typer *t, const Tree *tree, Expr **args)
 {
     DType type;
-    if (!type_unify(t, tree->range, op_signs[tree->op], 2, args, &type)) return NULL;
-    if (type == DT_BOOL) {
-        sema_error(t->sema, D_TYPE, tree->range, "`%s` cannot be applied to bool", op_signs[tree->op]);
-        sema_help(t->sema, "convert it: `i32(...)` gives 0 or 1");
-        return NULL;
-    }
+    if (!type_numbers(t, tree->range, op_signs[tree->op], 2, args, &type)) return NULL;
     return with_range(expr_binary(t->sema->arena, binary_ops[tree->op], type, args[0], args[1]), tree->range);
 }
 
@@ -318,12 +317,7 @@ static Expr *unary(Typer *t, const Tree *tree)
     if (x->op == OP_CONST && x->type == DT_INDEX && x->i != INT64_MIN) return expr_int(t->sema->arena, DT_INDEX, -x->i, tree->range);
     if (x->op == OP_CONST && x->type == DT_COUNT) return floating(t, -x->f, tree->range);
     DType type;
-    if (!type_unify(t, tree->range, "-", 1, &x, &type)) return NULL;
-    if (type == DT_BOOL) {
-        sema_error(t->sema, D_TYPE, tree->range, "`-` cannot be applied to bool");
-        sema_help(t->sema, "convert it: `i32(...)` gives 0 or 1");
-        return NULL;
-    }
+    if (!type_numbers(t, tree->range, "-", 1, &x, &type)) return NULL;
     return with_range(expr_unary(t->sema->arena, OP_NEG, type, x), tree->range);
 }
 

@@ -84,11 +84,6 @@ static bool suits(Typer *t, const Tree *tree, Op op, DType type)
         sema_error(t->sema, D_TYPE, tree->range, "`%s` needs an integer, not %s", tree->text, dtype_name(type));
         return false;
     }
-    if (type == DT_BOOL) {
-        sema_error(t->sema, D_TYPE, tree->range, "`%s` cannot be applied to bool", tree->text);
-        sema_help(t->sema, "convert it: `i32(...)` gives 0 or 1");
-        return false;
-    }
     return true;
 }
 
@@ -105,7 +100,7 @@ static Expr *operation(Typer *t, const Tree *tree, Op op)
     if (tree->args.n != op_arity(op)) return wrong_count(t, tree, counted(t, op_arity(op)));
     Expr **args = arguments(t, tree);
     DType type;
-    if (!args || !type_unify(t, tree->range, tree->text, tree->args.n, args, &type) || !suits(t, tree, op, type)) return NULL;
+    if (!args || !type_numbers(t, tree->range, tree->text, tree->args.n, args, &type) || !suits(t, tree, op, type)) return NULL;
     if (op_class(op) == OPC_COMPARE && type_is_open(type) && !s->quiet) {
         sema_error(s, D_LITERAL, tree->range, "the argument of `%s` has no type", tree->text);
         sema_help(s, "convert it: `f32(...)`");
@@ -120,7 +115,7 @@ static Expr *fold_left(Typer *t, const Tree *tree, Op op)
     if (tree->args.n > MOST_ARGUMENTS) return wrong_count(t, tree, "at most 64 arguments");
     Expr **args = arguments(t, tree);
     DType type;
-    if (!args || !type_unify(t, tree->range, tree->text, tree->args.n, args, &type) || !suits(t, tree, op, type)) return NULL;
+    if (!args || !type_numbers(t, tree->range, tree->text, tree->args.n, args, &type) || !suits(t, tree, op, type)) return NULL;
     Expr *e = args[0];
     for (int i = 1; i < tree->args.n; i++) {
         e = expr_binary(t->sema->arena, op, type, e, args[i]);
@@ -134,7 +129,7 @@ static Expr *clamp(Typer *t, const Tree *tree)
     if (tree->args.n != 3) return wrong_count(t, tree, "3 arguments (a value, the least, the greatest)");
     Expr **args = arguments(t, tree);
     DType type;
-    if (!args || !type_unify(t, tree->range, tree->text, 3, args, &type) || !suits(t, tree, OP_MIN, type)) return NULL;
+    if (!args || !type_numbers(t, tree->range, tree->text, 3, args, &type) || !suits(t, tree, OP_MIN, type)) return NULL;
     Expr *low = expr_binary(t->sema->arena, OP_MAX, type, args[0], args[1]);
     Expr *e = expr_binary(t->sema->arena, OP_MIN, type, low, args[2]);
     low->range = e->range = tree->range;

@@ -337,7 +337,7 @@ static bool rank_matches(Sema *s, const TreeStmt *stmt, TensorInfo *info)
     const Tensor *t = info->tensor;
     if (t->rank == stmt->subs.n || info->failed) return !info->failed;
     if (stmt->subs.n == 0) {
-        sema_error(s, D_UNSUPPORTED, stmt->names.at[0].range, "equations on whole tensors are not built yet (`%s` has %d dimensions)", t->name, t->rank);
+        sema_error(s, D_UNSUPPORTED, stmt->names.at[0].range, "equations on whole tensors are not built yet (`%s` has %d dimension%s)", t->name, t->rank, t->rank == 1 ? "" : "s");
         sema_help(s, "write it with indices: `%s[i, ...] = ...`", t->name);
         return false;
     }

@@ -216,6 +216,21 @@ bool type_unify(Typer *t, Range range, const char *what, int n, Expr **args, DTy
     return true;
 }
 
+bool type_numbers(Typer *t, Range range, const char *what, int n, Expr **args, DType *type)
+{
+    for (int i = 0; i < n; i++) {
+        if (args[i]->type != DT_BOOL) continue;
+        if (t->promote) {
+            args[i] = expr_convert(t->sema->arena, DT_I32, args[i]);
+            continue;
+        }
+        sema_error(t->sema, D_TYPE, range, "`%s` cannot be applied to bool", what);
+        sema_help(t->sema, "convert it: `i32(...)` gives 0 or 1");
+        return false;
+    }
+    return type_unify(t, range, what, n, args, type);
+}
+
 // ---- explicit conversions ----
 
 // An open argument: floats and literals take the type asked for; index arithmetic and integers are converted, wrapping.
