@@ -191,7 +191,21 @@ static void sprinkle(Array *x, uint64_t seed)
     }
 }
 
-// Styles: 0 as `random`; 1 positive; 2 as random with special values; 3 small whole numbers.
+// A square matrix made symmetric with a heavy diagonal: what factorisations and solvers want.
+static void make_definite(Array *x)
+{
+    int64_t n = x->extent[0];
+    int bytes = dtype_bytes(x->type);
+    char *data = x->data;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++)
+            memcpy(data + (i * n + j) * bytes, data + (j * n + i) * bytes, (size_t)bytes);
+        char *diagonal = data + (i * n + i) * bytes;
+        element_store_float(x->type, diagonal, element_load_float(x->type, diagonal) + (double)n);
+    }
+}
+
+// Styles: 0 as `random`; 1 positive, square matrices definite; 2 as random with special values; 3 small whole numbers.
 static void fill_input(Trial *t, const Tensor *tensor, Array *x, uint64_t seed)
 {
     IndexUse use = index_use(t->check->job->kernel, tensor, t->dims);
@@ -209,6 +223,8 @@ static void fill_input(Trial *t, const Tensor *tensor, Array *x, uint64_t seed)
             void *p = (char *)x->data + k * dtype_bytes(x->type);
             element_store_float(x->type, p, floor(element_load_float(x->type, p)));
         }
+    if (t->style == 1 && is_float && tensor->rank == 2 && x->extent[0] == x->extent[1])
+        make_definite(x);
     if (t->style == 2 && !use.inside && tensor->rank > 0)
         sprinkle(x, seed);
 }

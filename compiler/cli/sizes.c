@@ -79,7 +79,7 @@ bool sizes_are_legal(const Kernel *k, const int64_t *dims)
 
 static void make_choices(Planner *p, int dim)
 {
-    static const int64_t always[] = {0, 1, 2, 3, 7, 13, 37, 67};
+    static const int64_t always[] = {0, 1, 2, 3, 7, 13, 16, 31, 33, 37, 64, 67, 100, 127, 129, 257};
     Numbers *list = &p->choices[dim];
     if (p->request->fixed[dim].n > 0) {
         *list = p->request->fixed[dim];

@@ -121,7 +121,7 @@ static int load(Unit *u)
     const char *error = NULL;
     u->file = source_load(&u->sources, u->options->input, &error);
     if (!u->file)
-        return complain(EXIT_USER, "%s", error);
+        return complain(EXIT_USER, "%s: %s", u->options->input, error);
     u->tree = parse_file(u->arena, u->diags, u->file);
     if (!u->tree || diags_errors(u->diags))
         return EXIT_USER;

@@ -258,10 +258,12 @@ static double function1_spread(Op op, double x, double y, double err)
         return INFINITY;
     if (isnan(x))
         return 0x1p-1074;
-    double spread = fmax(fabs(function1(op, x - err) - y), fabs(function1(op, x + err) - y));
+    double low = function1(op, x - err), high = function1(op, x + err), spread = fmax(fabs(low - y), fabs(high - y));
+    if (isnan(low) && isnan(high))
+        return 0x1p-1074;
     if (op == OP_SIN || op == OP_COS)
         spread = fmin(err, 2);
-    return isnan(function1(op, x - err)) || isnan(function1(op, x + err)) ? INFINITY : at_least_tiny(spread);
+    return isnan(spread) || isnan(low) || isnan(high) ? INFINITY : at_least_tiny(spread);
 }
 
 static double function_bound(DType t, double y, double function_error)
@@ -277,7 +279,7 @@ static Value float_function1(Op op, DType t, Value a, double function_error)
     else if (e == 0)
         return value_float(element_round(t, y));
     // An exact result at the edge of overflow may go either way only if something may differ at all.
-    return finish(t, y, e, isfinite(a.f) && !isnan(y) && a.err > 0);
+    return finish(t, y, e, isfinite(a.f) && a.err > 0 && !isnan(y));
 }
 
 static Value float_unary(Op op, DType t, Value a, double function_error)
