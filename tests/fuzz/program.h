@@ -1,7 +1,12 @@
 // Random programs: trees that can be printed as .pto and made smaller.
 //
-// A kernel has two dimensions M and N, one int parameter T, and tensors: inputs, intermediates, outputs. Every
-// dimension of a tensor has a border, so that any affine read is legal and a generated program is valid by construction.
+// A kernel has dimensions M, N, K, bound by its first inputs, and a parameter T. Its tensors stand in an order in which
+// each reads only those before it, and itself where it is a recurrence. Programs are valid by construction: the
+// generator knows the range of each index and the shape of each tensor, and reads what is certainly inside, behind a
+// border, behind a condition, or clamped.
+//
+// expression.c draws expressions and reads, define.c and recur.c the equations of a tensor, generate.c whole kernels,
+// print.c prints them, shrink.c makes them small.
 #ifndef TESTS_FUZZ_PROGRAM_H
 #define TESTS_FUZZ_PROGRAM_H
 
@@ -9,34 +14,48 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum { F32, F64, F16, I32, I64, U8, I8, BOOL, TYPES } Type;
+typedef enum { F64, F32, BF16, F16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL, TYPES } Type;
 extern const char *const type_names[TYPES];
+bool type_is_float(Type t);
+bool type_is_signed(Type t);             // integers and floats
+bool type_widens(Type from, Type to);    // without being told: in its family, to something larger; not to itself
+Type type_sum(Type t);                   // what sums and scans of it are computed in
 
-// An expression: `text` with a '%' for each child. A leaf may read a tensor.
+// An expression: `text` with an '@' for each child. A node that reads a tensor has its number.
 typedef struct Node Node;
 struct Node {
     Type type;
-    char text[96];
-    int tensor;            // what a leaf reads, or -1
+    char text[240];
+    int tensor;            // or -1
+    bool binds;            // its children use an index that only it defines
     int n;
     Node *kid[4];
 };
 
+// From lo to times*D + hi, half-open, D one of the dimensions; from lo to hi without one.
+enum { DIM_M, DIM_N, DIM_K, DIM_T, DIMS, NO_DIM = -1 };
+typedef struct { int dim, times, lo, hi; } Span;
+typedef enum { NO_BORDER, ZERO, CONST, CLAMP, REFLECT, WRAP } Border;
+typedef struct { Span span; Border border; } Axis;
+
 typedef struct {
-    char left[48], tail[96];        // "t3[i, j]", " where i >= 0"
+    char left[48], tail[96];        // "[i, j]", " where i >= 0"
     Node *right;                    // NULL: it was taken out
 } Equation;
 
 typedef enum { INPUT, LOCAL, OUTPUT } Kind;
 
-enum { MOST_TENSORS = 16, MOST_EQUATIONS = 3 };
+enum { MOST_TENSORS = 24, MOST_EQUATIONS = 4, MOST_RANK = 3 };
 
 typedef struct {
     Kind kind;
     Type type;
     int rank;
-    char name[8], dims[96];         // "[M border zero, N border clamp]"
-    char declared[96];              // LOCAL: what the declaration says instead of dims, "" for the same
+    char name[8];
+    Axis axis[MOST_RANK];
+    bool declared;                  // LOCAL: its shape is written
+    bool triangle;                  // rank 2: only elements whose second subscript is not larger than the first exist
+    int init;                       // OUTPUT: the input that it starts from, or -1
     int n;
     Equation equation[MOST_EQUATIONS];
     bool gone;
@@ -44,20 +63,74 @@ typedef struct {
 
 typedef struct {
     char name[16];
+    bool positive;                  // no dimension but T may be zero
     int n;
     Tensor tensor[MOST_TENSORS];
+    uint32_t shuffle;               // the order of the equations in the text
     char schedule[256];             // body of a schedule, "" for none
 } Kernel;
 
-// A generator of random numbers with its state.
+// ---- chance ----
+
 typedef struct { uint64_t state; } Random;
 uint32_t random_below(Random *r, uint32_t n);
+int random_in(Random *r, int lo, int hi);                 // both included
+bool random_chance(Random *r, uint32_t percent);
+const char *random_pick(Random *r, int n, const char *const *from);
+#define PICK(r, ...) \
+    random_pick((r), (int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(char *)), (const char *const[]){__VA_ARGS__})
 
+// ---- nodes and scopes (expression.c) ----
+
+// Nodes are never freed: a run draws a few thousand.
 Node *node_new(Type type, int tensor, const char *text);
-void kernel_random(Kernel *k, Random *r, const char *name);      // nodes are never freed: see fuzz.c
-void kernel_print(FILE *f, const Kernel *k);
+Node *node_with(Type type, const char *text, int n, ...);       // then n children
+Node *node_convert(Type type, Node *x);
 
-// Makes the kernel smaller, step by step, as long as `fails` says that it still fails.
+// Indices that an expression may use, and the tensors: those before `limit`.
+typedef struct { const char *name; Span span; } Var;
+typedef struct {
+    Kernel *kernel;
+    Random *random;
+    int limit, nvars;
+    int data;              // how many subscripts that depend on data may still be nested
+    Var var[6];
+} Scope;
+
+Scope scope_of(Kernel *k, Random *r, const Tensor *t);          // its indices are those of the tensor's axes
+void scope_add(Scope *s, const char *name, Span span);
+Node *draw_expression(Scope *s, Type type, int depth);
+Node *draw_leaf(Scope *s, Type type);
+Node *draw_literal(Random *r, Type type);
+Node *draw_condition(Scope *s, int depth);                      // of data or of indices
+void draw_affine(Scope *s, char *to, size_t size);              // a condition of indices alone
+// A read of a tensor at subscripts that are near to the indices, NULL where none is certainly inside.
+Node *draw_read(Scope *s, int tensor);
+Node *draw_gather(Scope *s, int tensor);                        // the same, all subscripts from data
+
+void span_begin(char *to, size_t size, Span s);                 // as text
+void span_end(char *to, size_t size, Span s, int plus);
+bool span_holds(Span outer, Span inner, int times, int plus);   // times*x + plus lies in outer for all x in inner
+bool span_nonempty(const Kernel *k, Span s);
+
+// ---- tensors (define.c, recur.c) ----
+
+extern const char *const index_names[MOST_RANK];
+Tensor *tensor_new(Kernel *k, Random *r, Kind kind, int rank);  // with random axes
+Equation *equation_add(Tensor *t, const char *left, Node *right, const char *tail);
+const char *subscripts_of(const Tensor *t);                     // "[i, j]"
+
+// Each adds a tensor of that kind at the end, and before it what it needs. False when it found nothing to work on and added none.
+typedef bool Definer(Kernel *k, Random *r, Kind kind);
+Definer define_map, define_stencil, define_pieces, define_triangle, define_reduction, define_contraction, define_position, define_scan,
+    define_gather, define_histogram, define_strided, define_scalar, define_updated;
+Definer define_recurrence, define_wave, define_time, define_coupled;
+
+// ---- kernels ----
+
+void kernel_random(Kernel *k, Random *r, const char *name);
+void kernel_print(FILE *f, const Kernel *k);
+// Makes the kernel smaller, step by step, as long as `fails` says that it still fails in the same way.
 void kernel_shrink(Kernel *k, bool (*fails)(const Kernel *k, void *data), void *data);
 
 #endif

@@ -84,6 +84,7 @@ static bool parse_message(const char *path, char *line, Message *m) {
     if (close && !close[1]) {
         *close = '\0';
         m->name = name + 1;
+        *name = '\0';
         if (starts(m->name, "-Werror="))
             m->name += strlen("-Werror=");
     }

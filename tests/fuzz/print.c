@@ -1,0 +1,144 @@
+// Random kernels as .pto: see program.h.
+#include "program.h"
+
+#include <string.h>
+
+static const char *const dim_names[DIMS] = {"M", "N", "K", "T"};
+
+void span_begin(char *to, size_t size, Span s) {
+    snprintf(to, size, "%d", s.lo);
+}
+
+void span_end(char *to, size_t size, Span s, int plus) {
+    int c = s.hi + plus;
+    if (s.dim == NO_DIM)
+        snprintf(to, size, "%d", c);
+    else if (s.times > 1)
+        snprintf(to, size, c ? "%d*%s%+d" : "%d*%s", s.times, dim_names[s.dim], c);
+    else
+        snprintf(to, size, c ? "%s%+d" : "%s", dim_names[s.dim], c);
+}
+
+static void print_axis(FILE *f, const Axis *a) {
+    static const char *const borders[] = {[NO_BORDER] = "", [ZERO] = " border zero", [CONST] = " border const(1)", [CLAMP] = " border clamp",
+                                          [REFLECT] = " border reflect", [WRAP] = " border wrap"};
+    char end[32];
+    span_end(end, sizeof end, a->span, 0);
+    if (a->span.lo)
+        fprintf(f, "%d..", a->span.lo);
+    fprintf(f, "%s%s", end, borders[a->border]);
+}
+
+static void print_type(FILE *f, const Tensor *t) {
+    fprintf(f, "%s: %s", t->name, type_names[t->type]);
+    for (int i = 0; i < t->rank; i++) {
+        fputs(i ? ", " : "[", f);
+        print_axis(f, &t->axis[i]);
+    }
+    fputs(t->rank ? "]" : "", f);
+}
+
+static void print_node(FILE *f, const Node *n) {
+    int kid = 0;
+    for (const char *p = n->text; *p; p++)
+        if (*p == '@')
+            print_node(f, n->kid[kid++]);
+        else
+            putc(*p, f);
+}
+
+static bool text_uses(const char *text, char name) {
+    for (const char *p = text; (p = strchr(p, name)); p++)
+        if (p == text || !strchr("abcdefghijklmnopqrstuvwxyzMNKT", p[-1]))
+            return true;
+    return false;
+}
+
+static bool node_uses(const Node *n, char name) {
+    bool found = text_uses(n->text, name);
+    for (int i = 0; !found && i < n->n; i++)
+        found = node_uses(n->kid[i], name);
+    return found;
+}
+
+static bool kernel_uses_time(const Kernel *k) {
+    bool found = false;
+    for (int i = 0; i < k->n; i++) {
+        const Tensor *t = &k->tensor[i];
+        for (int d = 0; !t->gone && d < t->rank; d++)
+            found |= t->axis[d].span.dim == DIM_T;
+        for (int e = 0; !t->gone && e < t->n; e++)
+            found |= t->equation[e].right && (text_uses(t->equation[e].tail, 'T') || node_uses(t->equation[e].right, 'T'));
+    }
+    return found;
+}
+
+static void print_params(FILE *f, const Kernel *k, Kind kind) {
+    const char *between = "";
+    for (int i = 0; i < k->n; i++) {
+        const Tensor *t = &k->tensor[i];
+        if (t->gone || t->kind != kind)
+            continue;
+        fputs(between, f);
+        print_type(f, t);
+        if (t->init >= 0)
+            fprintf(f, " = %s", k->tensor[t->init].name);
+        between = ", ";
+    }
+    if (kind == INPUT && kernel_uses_time(k))
+        fprintf(f, "%sT: int", between);
+}
+
+static void print_declarations(FILE *f, const Kernel *k) {
+    for (int i = 0; i < k->n; i++) {
+        if (k->tensor[i].gone || k->tensor[i].kind != LOCAL || !k->tensor[i].declared)
+            continue;
+        fputs("    ", f);
+        print_type(f, &k->tensor[i]);
+        fputs(";\n", f);
+    }
+}
+
+static void print_equations(FILE *f, const Kernel *k, const Tensor *t) {
+    for (int e = 0; !t->gone && e < t->n; e++) {
+        const Equation *q = &t->equation[e];
+        if (!q->right)
+            continue;
+        fprintf(f, "    %s%s = ", t->name, q->left);
+        print_node(f, q->right);
+        fprintf(f, "%s;\n", q->tail);
+    }
+}
+
+// Conditions on the dimensions that an input still binds.
+static void print_conditions(FILE *f, const Kernel *k) {
+    const char *between = " where ";
+    for (int d = DIM_M; k->positive && d <= DIM_K; d++)
+        for (int i = 0; i < k->n; i++) {
+            const Tensor *t = &k->tensor[i];
+            bool binds = false;
+            for (int a = 0; !t->gone && t->kind == INPUT && a < t->rank; a++)
+                binds |= t->axis[a].span.dim == d;
+            if (!binds)
+                continue;
+            fprintf(f, "%s%s >= 1", between, dim_names[d]);
+            between = ", ";
+            break;
+        }
+}
+
+void kernel_print(FILE *f, const Kernel *k) {
+    fprintf(f, "kernel %s(", k->name);
+    print_params(f, k, INPUT);
+    fputs(") -> (", f);
+    print_params(f, k, OUTPUT);
+    fputs(")", f);
+    print_conditions(f, k);
+    fputs(" {\n", f);
+    print_declarations(f, k);
+    for (int i = 0; i < k->n; i++)
+        print_equations(f, k, &k->tensor[((uint32_t)i + k->shuffle) % (uint32_t)k->n]);
+    fputs("}\n", f);
+    if (k->schedule[0])
+        fprintf(f, "schedule %s {\n%s}\n", k->name, k->schedule);
+}
