@@ -194,7 +194,7 @@ static const Option table[] = {
     {"--repeat", "N", TAKES_VALUE, FOR_RUN, set_repeat, "call N times and report the median time"},
     {"--dim", "NAME=N", TAKES_VALUE, FOR_CHECK, set_dim, "a dimension's size (may be repeated for several sizes)"},
     {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes"},
-    {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 4"},
+    {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 2"},
     {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2"},
     {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file"},
     {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR"},
@@ -394,7 +394,7 @@ static bool check_combination(Parser *p)
 
 bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error)
 {
-    *options = (Options){.arena = a, .opt_level = 2, .seed = 1, .effort = 4, .repeat = 1};
+    *options = (Options){.arena = a, .opt_level = 2, .seed = 1, .effort = 2, .repeat = 1};
     Parser p = {.arena = a, .o = options};
     Words args = {0};
     bool ok = true;

@@ -88,7 +88,8 @@ static void print_range(const Array *x)
     double low = INFINITY, high = -INFINITY, sum = 0;
     int64_t nans = 0;
     for (int64_t i = 0; i < x->size; i++) {
-        double v = element_as_double(x->type, (const char *)x->data + i * dtype_bytes(x->type));
+        double v = x->type == DT_F32 ? (double)((const float *)x->data)[i]
+                                     : element_as_double(x->type, (const char *)x->data + i * dtype_bytes(x->type));
         nans += isnan(v);
         low = v < low ? v : low;
         high = v > high ? v : high;
@@ -201,8 +202,10 @@ static int call(Call *c, const pto_kernel *kernel)
     void **args = make_arguments(c, kernel);
     int n = c->options->repeat;
     double *times = ARENA_ARRAY(c->arena, double, n + 1);
+    for (int o = 0; o < c->kernel->outputs.n; o++)
+        pto_first_touch(c->context, c->outputs[o]->data, (size_t)array_bytes(c->outputs[o]));
     if (n > 1)
-        kernel->call(c->context, args);                // pages, pool and workspace, once
+        kernel->call(c->context, args);                // pool and workspace, once
     for (int k = 0; k < n; k++) {
         double start = now();
         pto_status s = kernel->call(c->context, args);

@@ -154,6 +154,25 @@ static void edges_of(Planner *p, int dim)
     }
 }
 
+static double volume(const Planner *p, const int64_t *dims)
+{
+    double v = 1;
+    for (int d = 0; d < p->request->kernel->dims.n; d++)
+        v *= (double)dims[d] + 1;
+    return v;
+}
+
+// Small ones first, so that what a budget cuts off is what costs most; the base stays in front.
+static void sort_by_volume(Planner *p)
+{
+    for (int k = 2; k < p->list.n; k++)
+        for (int j = k; j > 1 && volume(p, p->list.at[j]) < volume(p, p->list.at[j - 1]); j--) {
+            int64_t *t = p->list.at[j];
+            p->list.at[j] = p->list.at[j - 1];
+            p->list.at[j - 1] = t;
+        }
+}
+
 SizeList sizes_plan(Arena *a, const SizeRequest *request)
 {
     int n = request->kernel->dims.n;
@@ -172,5 +191,6 @@ SizeList sizes_plan(Arena *a, const SizeRequest *request)
         if (sizes_are_legal(request->kernel, dims))
             take(&p, dims);
     }
+    sort_by_volume(&p);
     return p.list;
 }

@@ -187,8 +187,21 @@ static uint64_t mix(uint64_t x)
 
 static void *place(Array *x, int64_t k) { return (char *)x->data + k * dtype_bytes(x->type); }
 
+static void random_singles(Array *x, uint64_t base, double low, double high)
+{
+    float *p = x->data;
+    for (int64_t k = 0; k < x->size; k++) {
+        float v = (float)(low + (double)(mix(base + (uint64_t)k) >> 11) * 0x1p-53 * (high - low));
+        p[k] = (double)v >= high ? (float)low : v;
+    }
+}
+
 static void random_floats(Array *x, uint64_t base, double low, double high)
 {
+    if (x->type == DT_F32) {
+        random_singles(x, base, low, high);
+        return;
+    }
     for (int64_t k = 0; k < x->size; k++) {
         double unit = (double)(mix(base + (uint64_t)k) >> 11) * 0x1p-53;
         double v = element_round(x->type, low + unit * (high - low));
