@@ -219,12 +219,12 @@ static Expr *simplify_compare(Arena *a, Expr *e)
         fold_int(e->op, DT_INDEX, d.constant, 0, &value);
         return expr_int(a, DT_BOOL, value, e->range);
     }
-    bool positive = form_at_least(&d, 1, 1), negative = form_at_least(&d, -1, 1);
-    if (positive || negative) {
-        fold_int(e->op, DT_INDEX, positive ? 1 : -1, 0, &value);
-        return expr_int(a, DT_BOOL, value, e->range);
-    }
-    return e;
+    // The sign of the difference, as far as it holds for all sizes: a difference that may be 0 decides >= and <.
+    bool weak = e->op == OP_GE || e->op == OP_LT, strong = e->op == OP_LE || e->op == OP_GT;
+    bool positive = form_at_least(&d, 1, weak ? 0 : 1), negative = form_at_least(&d, -1, strong ? 0 : 1);
+    if (!positive && !negative) return e;
+    fold_int(e->op, DT_INDEX, positive ? 1 : -1, 0, &value);
+    return expr_int(a, DT_BOOL, value, e->range);
 }
 
 static Expr *simplify_index(Arena *a, Expr *e)
