@@ -92,28 +92,14 @@ char *prove_place(Prove *v, PolyIndices ix, isl_set *bad, isl_set *all)
 
 // ---- the whole ----
 
-static bool is_plain_side(const Equation *eq)
-{
-    if (eq->conds.n > 0 || eq->otherwise) return false;
-    const Tensor *t = eq->lhs;
-    for (int d = 0; d < t->rank; d++) {
-        const Expr *sub = eq->subs[d];
-        if (sub->op != OP_INDEX || !expr_equal(sub->index->lo, t->lo[d]) || !expr_equal(sub->index->hi, t->hi[d])) return false;
-        for (int c = 0; c < d; c++)
-            if (eq->subs[c]->index == sub->index) return false;
-    }
-    return true;
-}
-
 static void collect_equations(Prove *v)
 {
     v->tensors = ARENA_ARRAY(v->a, TensorProof, v->k->tensors.n + 1);
     for (int i = 0; i < v->k->equations.n; i++) {
         const Equation *eq = v->k->equations.at[i];
-        TensorProof *proof = &v->tensors[eq->lhs->id];
-        VEC_PUSH(v->a, &proof->equations, eq);
-        if (is_plain_side(eq)) proof->full = true;
+        VEC_PUSH(v->a, &v->tensors[eq->lhs->id].equations, eq);
     }
+    for (int i = 0; i < v->k->tensors.n; i++) v->tensors[i].full = prove_covered_by_syntax(v, v->k->tensors.at[i]);
 }
 
 static bool assumptions_hold(Prove *v)

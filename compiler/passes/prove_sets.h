@@ -7,7 +7,7 @@
 
 typedef struct {
     VEC(const Equation *) equations;
-    bool full;                     // every element is defined: by one equation, as syntax shows, or proved
+    bool full;                     // every element is defined, as syntax shows or isl proved
     bool tried;                    // whether isl was asked for `full`
     bool reported;                 // that it has gaps
     isl_set *written;              // the union of what its equations define; NULL until it is needed
@@ -46,6 +46,8 @@ isl_set *prove_written(Prove *v, const Tensor *t);
 // " where <region>, e.g. <point>" for the points of `bad` among `all`. Frees neither.
 char *prove_place(Prove *v, PolyIndices ix, isl_set *bad, isl_set *all);
 
+// Whether the equations of a tensor define every element, as far as syntax shows (prove_cover.c).
+bool prove_covered_by_syntax(Prove *v, const Tensor *t);
 // Bounds, defined elements and non-empty arg-reductions of all reads (prove_reads.c).
 void prove_reads(Prove *v);
 // One definition of each element (prove_writes.c).

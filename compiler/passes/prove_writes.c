@@ -132,19 +132,89 @@ static bool compare_pair(Prove *v, const Equation *x, const Equation *y)
     return decided && empty == isl_bool_true;
 }
 
-static void prove_disjoint(Prove *v, const TensorProof *proof)
+// One equation on its way through the comparison.
+typedef struct {
+    const Equation *eq;
+    Trace *trace;
+} Side;
+
+typedef VEC(Side) Sides;
+
+typedef struct {
+    Prove *prove;
+    int rank, reports;
+} Comparison;
+
+enum { MOST_REPORTS = 3, FEW = 16 };
+
+static void compare(Comparison *c, const Side *x, const Side *y)
 {
-    enum { MOST_REPORTS = 3 };
-    int n = proof->equations.n, reports = 0;
-    if (n < 2) return;
-    Trace **t = ARENA_ARRAY(v->a, Trace *, n);
-    for (int i = 0; i < n; i++) t[i] = traces(v, proof->equations.at[i]);
-    for (int i = 1; i < n; i++)
-        for (int j = 0; j < i && reports < MOST_REPORTS; j++) {
-            const Equation *x = proof->equations.at[j], *y = proof->equations.at[i];
-            if (x->otherwise != y->otherwise || apart(v, t[j], t[i], x->lhs->rank)) continue;
-            if (!compare_pair(v, x, y)) reports++;
+    if (c->reports == MOST_REPORTS || x->eq->otherwise != y->eq->otherwise || apart(c->prove, x->trace, y->trace, c->rank)) return;
+    bool in_order = x->eq->id < y->eq->id;
+    if (!compare_pair(c->prove, in_order ? x->eq : y->eq, in_order ? y->eq : x->eq)) c->reports++;
+}
+
+static bool constant_at(const Side *s, int d, int64_t *value)
+{
+    if (s->eq->subs[d]->op != OP_CONST) return false;
+    *value = s->eq->subs[d]->i;
+    return true;
+}
+
+typedef struct {
+    int64_t value;
+    Side side;
+} Keyed;
+
+static int by_value(const void *a, const void *b)
+{
+    const Keyed *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return (x->side.eq->id > y->side.eq->id) - (x->side.eq->id < y->side.eq->id);
+}
+
+// Compares all of `group` with each other and with all of `rest`. What differs in a constant subscript is never
+// compared, so a table of constants costs a sort.
+static void compare_all(Comparison *c, const Sides *group, const Sides *rest, int d)
+{
+    Arena *a = c->prove->a;
+    if (d == c->rank || group->n <= FEW) {
+        for (int i = 0; i < group->n; i++) {
+            for (int j = 0; j < i; j++) compare(c, &group->at[j], &group->at[i]);
+            for (int j = 0; j < rest->n; j++) compare(c, &rest->at[j], &group->at[i]);
         }
+        return;
+    }
+    VEC(Keyed) keyed = {0};
+    Sides others = {0}, more = {0};
+    for (int i = 0; i < group->n; i++) {
+        Keyed k = {.side = group->at[i]};
+        if (constant_at(&k.side, d, &k.value)) VEC_PUSH(a, &keyed, k);
+        else VEC_PUSH(a, &others, k.side);
+    }
+    if (keyed.n > 0) qsort(keyed.at, (size_t)keyed.n, sizeof *keyed.at, by_value);
+    for (int i = 0; i < others.n; i++) VEC_PUSH(a, &more, others.at[i]);
+    for (int i = 0; i < rest->n; i++) VEC_PUSH(a, &more, rest->at[i]);
+    for (int i = 0; i < keyed.n;) {
+        Sides same = {0};
+        int64_t value = keyed.at[i].value;
+        for (; i < keyed.n && keyed.at[i].value == value; i++) VEC_PUSH(a, &same, keyed.at[i].side);
+        compare_all(c, &same, &more, d + 1);
+    }
+    compare_all(c, &others, rest, d + 1);
+}
+
+static void prove_disjoint(Prove *v, const Tensor *t)
+{
+    const TensorProof *proof = &v->tensors[t->id];
+    if (proof->equations.n < 2) return;
+    Sides all = {0}, none = {0};
+    for (int i = 0; i < proof->equations.n; i++) {
+        Side s = {.eq = proof->equations.at[i], .trace = traces(v, proof->equations.at[i])};
+        VEC_PUSH(v->a, &all, s);
+    }
+    Comparison c = {.prove = v, .rank = t->rank};
+    compare_all(&c, &all, &none, 0);
 }
 
 // ---- gaps of outputs ----
@@ -183,7 +253,7 @@ void prove_writes(Prove *v)
 {
     for (int i = 0; i < v->k->tensors.n; i++) {
         const Tensor *t = v->k->tensors.at[i];
-        prove_disjoint(v, &v->tensors[t->id]);
+        prove_disjoint(v, t);
         prove_covered(v, t);
     }
 }

@@ -52,6 +52,7 @@ struct TensorInfo {
     bool typed, shaped;            // declared tensors are from the start
     bool failed;                   // an error was reported: no second one for what follows from it
     VEC(EquationInfo *) equations;
+    int finished;                  // how many of them have a name
     int component;                 // position in Sema.components; -1: declared
 };
 

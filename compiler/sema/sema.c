@@ -88,8 +88,7 @@ static void finish_equation(Sema *s, EquationInfo *e)
     Kernel *k = s->kernel;
     Equation *eq = e->eq;
     eq->id = eq->origin = k->equations.n;
-    int nth = 0;
-    while (e->lhs->equations.at[nth] != e) nth++;
+    int nth = e->lhs->finished++;
     eq->name = e->lhs->equations.n == 1 ? eq->lhs->name : arena_printf(s->arena, "%s.%d", eq->lhs->name, nth);
     VEC_PUSH(s->arena, &k->equations, eq);
 }
