@@ -1,7 +1,9 @@
-// The reference evaluator on kernels built by hand: values, borders, recursion, faults, error bounds.
+// The reference evaluator on kernels built by hand and on source: values, borders, recursion, faults, error bounds.
 #include "data/element.h"
 #include "reference/eval.h"
 #include "reference/value.h"
+#include "sema/sema.h"
+#include "syntax/parse.h"
 
 #include <check.h>
 #include <math.h>
@@ -545,6 +547,88 @@ START_TEST(judging)
 }
 END_TEST
 
+// ---- from source ----
+
+typedef struct {
+    const char *text;            // a kernel with at most one tensor or scalar input x
+    int64_t dims[3];             // in the order of the kernel's dimensions: `int` parameters first
+    double x[12], y[12];         // row-major; NaN marks nothing special
+    RefStatus status;
+} Source;
+
+static const Source sources_of_truth[] = {
+    {"kernel k(x: f32[N]) -> (y: f32) { y = mean(i) x[i]; }", {4}, {1, 2, 3, 6}, {3}, REF_OK},
+    {"kernel k(x: f32[N]) -> (y: f32) { y = mean(i where x[i] > 1) x[i]; }", {4}, {1, 2, 3, 7}, {4}, REF_OK},
+    {"kernel k(x: f32[N]) -> (y: i64) { y = argmax(i) x[i]; }", {5}, {1, 7, 3, 7, 2}, {1}, REF_OK},
+    {"kernel k(x: f32[N]) -> (y: i64) { y = argmin(i in 1..N) x[i]; }", {1}, {1}, {0}, REF_FAULT_EMPTY},
+    {"kernel k(x: f32[N]) -> (y: i64) where N >= 2 { y = argmin(i in 1..N) x[i]; }", {4}, {0, 4, 3, 3}, {2}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: bool) { y = any(i) (x[i] == 3); }", {3}, {1, 2, 3}, {1}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: bool) { y = all(i) (x[i] > 1); }", {3}, {1, 2, 3}, {0}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: bool) { y = all(i) (x[i] > 1); }", {0}, {0}, {1}, REF_OK},
+    {"kernel k(x: f32[N]) -> (y: f32) { y = prod(i) x[i]; }", {3}, {2, 3, -4}, {-24}, REF_OK},
+    {"kernel k(x: u8[N]) -> (y: i32[4]) { y[b] = sum(i where x[i] == b) 1; }", {5}, {1, 3, 1, 0, 9}, {1, 2, 0, 1}, REF_OK},
+    {"kernel k(x: u8[N]) -> (y: u32) { y = sum(i) x[i]; }", {3}, {200, 200, 200}, {600}, REF_OK},
+    {"kernel k(x: i8[N]) -> (y: i8[N]) { y[i] = x[i] + x[i]; }", {2}, {100, -100}, {-56, 56}, REF_OK},
+    {"kernel k(x: i32[M, N]) -> (y: i32[M]) { y[i] = sum(j in 0..=i) x[i, j]; }", {2, 3}, {1, 2, 3, 4, 5, 6}, {1, 9}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = scan(max, i, exclusive) x[i]; }", {4}, {3, 1, 4, 1}, {-2147483648.0, 3, 3, 4}, REF_OK},
+    {"kernel k(x: i32[M, N]) -> (y: i32[M, N]) { y[i, j] = scan(+, i) x[i, j]; }", {3, 2}, {1, 2, 3, 4, 5, 6}, {1, 2, 4, 6, 9, 12}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = scan(+, i) x[i] where i in 1..N; y[0] = 9; }", {4}, {5, 1, 2, 3}, {9, 1, 3, 6}, REF_OK},
+    {"kernel k(x: f32[N border zero]) -> (y: f32[N]) { y[i] = x[i-1] + 10*x[i+1]; }", {3}, {1, 2, 3}, {20, 31, 2}, REF_OK},
+    {"kernel k(x: f32[H border wrap, W border const(7)]) -> (y: f32[H, W]) { y[i, j] = x[i-1, j+1]; }", {2, 2}, {1, 2, 3, 4}, {4, 7, 2, 7}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[0] = x[0]; y[i] = 2*y[i-1] + x[i] where i > 0; }", {4}, {1, 1, 1, 1}, {1, 3, 7, 15}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[N-1] = x[N-1]; y[i] = y[i+1] + x[i] where i < N-1; }", {4}, {1, 2, 3, 4}, {10, 9, 7, 4}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N] = x) { y[2*k] = 0 where k in 0..N/2; }", {5}, {1, 2, 3, 4, 5}, {0, 2, 0, 4, 5}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = if i > 0 then x[i-1] else -1; }", {3}, {1, 2, 3}, {-1, 1, 2}, REF_OK},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = x[x[i]]; }", {3}, {2, 0, 3}, {0}, REF_FAULT_BOUNDS},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = 7 / x[i]; }", {3}, {2, -2, 0}, {0}, REF_FAULT_DIVIDE},
+    {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = if x[i] == 0 then 0 else 7 % x[i]; }", {3}, {2, -3, 0}, {1, 1, 0}, REF_OK},
+    {"kernel k(x: f32[N]) -> (y: u8[N]) { y[i] = u8(x[i]); }", {4}, {-3, 2.9, 300, NAN}, {0, 2, 255, 0}, REF_OK},
+    {"kernel k(x: f16[N]) -> (y: f16[N]) { y[i] = x[i] + 1; }", {3}, {2048, 0.5, -1}, {2048, 1.5, 0}, REF_OK},
+    {"kernel k(x: f16[N]) -> (y: f32) { y = sum(i) x[i]; }", {3}, {2048, 1, 1}, {2050}, REF_OK},
+    {"kernel k(x: f32[N], T: int) -> (y: f32[N]) { u: f32[T+1, N]; u[0, i] = x[i]; u[t, i] = (u[t-1, i-1] + u[t-1, i+1])/2 where t > 0, i in 1..N-1;"
+     " u[t, i] = u[t-1, i] where t > 0, otherwise; y[i] = u[T, i]; }", {2, 4}, {0, 0, 0, 8}, {0, 2, 4, 8}, REF_OK},
+};
+
+static Kernel *analysed(isl_ctx *isl, const char *text)
+{
+    Sources sources = {.arena = arena};
+    Diags *d = diags_new(arena, &sources, stderr);
+    const SourceFile *f = source_add(&sources, "test.pto", text, strlen(text));
+    TreeFile *tree = parse_file(arena, d, f);
+    Module *m = tree && diags_errors(d) == 0 ? sema_file(arena, isl, d, tree) : NULL;
+    diags_flush(d);
+    ck_assert_msg(m && m->kernels.n == 1, "%s", text);
+    return m->kernels.at[0];
+}
+
+static void set_element(RefTensor *t, int64_t k, double x)
+{
+    void *p = (char *)t->data + k * dtype_bytes(t->type);
+    if (dtype_is_float(t->type))
+        element_store_float(t->type, p, x);
+    else
+        element_store_int(t->type, p, (int64_t)x);
+}
+
+START_TEST(source_means_what_it_says)
+{
+    const Source *s = &sources_of_truth[_i];
+    isl_ctx *isl = isl_ctx_alloc();
+    kernel = analysed(isl, s->text);
+    RefTensor *x = ARENA_NEW(arena, RefTensor);
+    ck_assert(ref_shape(kernel, kernel->params.at[0].tensor, s->dims, x));
+    x->data = arena_alloc(arena, (size_t)x->size * 8 + 8);
+    for (int64_t k = 0; k < x->size; k++)
+        set_element(x, k, s->x[k]);
+    RefTensor *y = run(s->dims, x, s->status);
+    for (int64_t k = 0; s->status == REF_OK && k < y->size; k++) {
+        double got = element_as_double(y->type, (char *)y->data + k * dtype_bytes(y->type));
+        ck_assert_msg(got == s->y[k], "%s: y at %d is %g, not %g", s->text, (int)k, got, s->y[k]);
+    }
+    isl_ctx_free(isl);
+}
+END_TEST
+
 Suite *suite_reference(void)
 {
     Suite *s = suite_create("reference");
@@ -565,6 +649,7 @@ Suite *suite_reference(void)
     tcase_add_test(c, a_fault_counts_where_it_is_needed);
     tcase_add_test(c, data_dependent_reads_are_checked);
     tcase_add_test(c, judging);
+    tcase_add_loop_test(c, source_means_what_it_says, 0, sizeof sources_of_truth / sizeof *sources_of_truth);
     suite_add_tcase(s, c);
     c = tcase_create("values");
     tcase_add_checked_fixture(c, set_up, tear_down);
