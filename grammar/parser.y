@@ -387,6 +387,7 @@ arg:
 path:
     NAME                                   { $$ = path_new(r, $1); }
   | path '.' NAME                          { $$ = path_add(r, $1, $3); }
+  | path '.' NUMBER                        { $$ = path_add_number(r, $1, $3); }
   ;
 
 // ---- schedules and machines: one shape for all directives ----
@@ -439,6 +440,8 @@ word:
   | '%'                                    { $$ = build_word(r, WORD_SYMBOL, @$, "%"); }
   | '/'                                    { $$ = build_word(r, WORD_SYMBOL, @$, "/"); }
   | '-'                                    { $$ = build_word(r, WORD_SYMBOL, @$, "-"); }
+  | '+'                                    { $$ = build_word(r, WORD_SYMBOL, @$, "+"); }
+  | '*'                                    { $$ = build_word(r, WORD_SYMBOL, @$, "*"); }
   | '(' clauses ')'                        { $$ = build_word(r, WORD_GROUP, @$, NULL); $$->group = *$2; }
   ;
 

@@ -3,6 +3,7 @@
 // Test: tests/unit/test_syntax.c
 #include "syntax/reader.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static Tree *node(Reader *r, TreeKind kind, Range range) {
@@ -110,6 +111,14 @@ TreePath *path_add(Reader *r, TreePath *path, const char *name) {
     path_append(r, path, name);
     VEC_PUSH(r->arena, path, '\0');
     return path;
+}
+
+TreePath *path_add_number(Reader *r, TreePath *path, const Tree *number) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number->ival);
+    if (number->kind != TREE_INT || number->overflow)
+        diag_report(r->diags, D_SYNTAX, number->range, "a path has names and whole numbers only");
+    return path_add(r, path, text);
 }
 
 TreeWord *build_word(Reader *r, WordKind kind, Range range, const char *text) {

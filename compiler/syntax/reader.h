@@ -36,6 +36,7 @@ TreeList *list_new(Reader *r, Tree *first);                                     
 TreeList *list_add(Reader *r, TreeList *list, Tree *t);
 TreePath *path_new(Reader *r, const char *name);
 TreePath *path_add(Reader *r, TreePath *path, const char *name);
+TreePath *path_add_number(Reader *r, TreePath *path, const Tree *number);   // `u.1`: the second equation of u
 
 TreeWord *build_word(Reader *r, WordKind kind, Range range, const char *text);
 TreeWord *build_number_word(Reader *r, const Tree *number);

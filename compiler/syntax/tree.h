@@ -97,7 +97,7 @@ typedef struct {
 } TreeKernel;
 
 // Schedules and machines: one shape for all directives.
-typedef enum { WORD_PATH, WORD_NUMBER, WORD_FLOAT, WORD_STRING, WORD_SYMBOL /* .. ..= in on % / - */, WORD_GROUP } WordKind;
+typedef enum { WORD_PATH, WORD_NUMBER, WORD_FLOAT, WORD_STRING, WORD_SYMBOL /* .. ..= in on % / - + * */, WORD_GROUP } WordKind;
 typedef struct TreeWord TreeWord;
 typedef VEC(TreeWord *) TreeWords;
 typedef struct { const char *key; Range key_range, range; TreeWords words; } TreeClause;      // key: before '=', or NULL
