@@ -69,7 +69,7 @@ static void type_plain(Sema *s, TensorInfo *t)
     for (int i = 0; i < t->equations.n; i++) {
         EquationInfo *e = t->equations.at[i];
         build(s, e);
-        if (!e->failed) join_type(s, t, e, e->eq->rhs->type);
+        if (!e->failed && !join_type(s, t, e, e->eq->rhs->type)) fail(e);
     }
     // With a type from one equation the others may go on, even where some failed.
     if (t->tensor->type == DT_COUNT) {
@@ -91,7 +91,7 @@ static void try_type(Sema *s, TensorInfo *t)
         Expr *rhs = right_side(s, e);
         s->quiet = false;
         e->open.n = open;
-        if (rhs) join_type(s, t, e, rhs->type);
+        if (rhs && !join_type(s, t, e, rhs->type)) fail(e);
     }
 }
 

@@ -1,10 +1,12 @@
 // Reporting for sema: errors that mark the kernel, and hints for misspelt names.
 //
 // In a trial (types of recurrences are found by trying) nothing is reported and nothing is marked. A suggestion is the
-// nearest name by edit distance with transpositions, if it is near enough to be a slip of the finger.
+// nearest name (base/closest.h).
 //
 // Test: tests/unit/test_sema.c
 #include "sema/context.h"
+
+#include "base/closest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,74 +45,29 @@ void sema_help(Sema *s, const char *fmt, ...)
 
 // ---- suggestions ----
 
-enum { LONGEST = 40 };
-
-static int least(int a, int b) { return a < b ? a : b; }
-
-// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-static int distance(const char *x, const char *y)
-{
-    int n = (int)strlen(x), m = (int)strlen(y);
-    if (n > LONGEST || m > LONGEST) return LONGEST;
-    int row[3][LONGEST + 1];
-    for (int j = 0; j <= m; j++) row[0][j] = j;
-    for (int i = 1; i <= n; i++) {
-        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
-        now[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int d = least(least(before[j], now[j - 1]) + 1, before[j - 1] + (x[i - 1] != y[j - 1]));
-            bool swapped = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
-            now[j] = swapped ? least(d, earlier[j - 2] + 1) : d;
-        }
-    }
-    return row[n % 3][m];
-}
-
-typedef struct {
-    const char *name, *best;
-    int distance;
-} Search;
-
-static void consider(Search *c, const char *candidate)
-{
-    int d = distance(c->name, candidate);
-    if (d == 0 || d >= c->distance) return;
-    c->distance = d;
-    c->best = candidate;
-}
-
-// A third of the letters may be wrong; a name of one letter suggests nothing.
-static Search search(const char *name)
-{
-    int n = (int)strlen(name);
-    return (Search){.name = name, .distance = n < 2 ? 0 : n < 6 ? 2 : n / 3 + 1};
-}
-
 const char *sema_closest(const char *name, int n, const char *const *candidates)
 {
-    Search c = search(name);
-    for (int i = 0; i < n; i++) consider(&c, candidates[i]);
-    return c.best;
+    return closest_of(name, n, candidates);
 }
 
-static void consider_functions(Search *c)
+static void consider_functions(Closest *c)
 {
     static const char *const others[] = {"sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "scan", "clamp"};
-    for (int i = 0; i < (int)(sizeof others / sizeof *others); i++) consider(c, others[i]);
+    for (int i = 0; i < (int)(sizeof others / sizeof *others); i++) closest_consider(c, others[i]);
     for (int i = 0; i < OP_COUNT; i++) {
         Op op;
-        if (sema_is_function(op_name((Op)i), &op)) consider(c, op_name((Op)i));
+        if (sema_is_function(op_name((Op)i), &op)) closest_consider(c, op_name((Op)i));
     }
-    for (int i = 0; i < DT_INDEX; i++) consider(c, dtype_name((DType)i));
+    for (int i = 0; i < DT_INDEX; i++) closest_consider(c, dtype_name((DType)i));
 }
 
 void sema_suggest(Sema *s, const char *name, int nscope, Index *const *scope, bool calls)
 {
     if (s->quiet) return;
-    Search c = search(name);
-    for (int i = 0; i < nscope; i++) consider(&c, scope[i]->name);
+    Closest c = closest_start(name);
+    for (int i = 0; i < nscope; i++) closest_consider(&c, scope[i]->name);
     Symbol *symbol, *next;
-    HASH_ITER(hh, s->symbols, symbol, next) if (!calls) consider(&c, symbol->name);
+    HASH_ITER(hh, s->symbols, symbol, next) if (!calls) closest_consider(&c, symbol->name);
     if (calls) consider_functions(&c);
     if (c.best) sema_help(s, "did you mean `%s`?", c.best);
 }
