@@ -36,6 +36,7 @@ typedef struct {
     RefStatus status;
     RefFault fault;
     Array **first;               // results of the first call, for the comparison of bits
+    const char *again;           // "calling f; again: ptoc check ..."
 } Trial;
 
 static int find_named(const Kernel *k, const char *name)
@@ -241,7 +242,9 @@ static Array *make_input(Trial *t, int i, const char **error)
     if (c->specs[i] && c->specs[i]->kind != SPEC_RANDOM)
         return spec_make(t->arena, c->specs[i], tensor->type, tensor->rank, shape.extent, error);
     Array *x = array_new(t->arena, tensor->type, tensor->rank, shape.extent, error);
-    uint64_t seed = c->job->seed * 1000003 + (uint64_t)t->number * 101 + (uint64_t)i;
+    uint64_t seed = c->job->seed * 1000003 + (uint64_t)t->style * 101 + (uint64_t)i;
+    for (int d = 0; d < c->job->kernel->dims.n; d++)
+        seed = seed * 1000003 + (uint64_t)t->dims[d];
     if (x && c->specs[i] && c->specs[i]->has_range)
         spec_random(x, seed, true, c->specs[i]->low, c->specs[i]->high);
     else if (x)
@@ -315,6 +318,15 @@ static const char *sizes_text(Trial *t)
     return *s ? s : "no dimensions";
 }
 
+static const char *again_text(Trial *t)
+{
+    const CheckJob *j = t->check->job;
+    const char *s = arena_printf(t->arena, "ptoc check %s -k %s --target=%s", j->file, j->kernel->name, j->target);
+    for (int d = 0; d < j->kernel->dims.n; d++)
+        s = arena_printf(t->arena, "%s --dim %s=%" PRId64, s, j->kernel->dims.at[d]->name, t->dims[d]);
+    return arena_printf(t->arena, "%s --seed %" PRIu64, s, j->seed);
+}
+
 // How the call was made, and how to repeat it.
 static void say_end(Trial *t, const Setting *s, Layout in, Layout out)
 {
@@ -326,10 +338,7 @@ static void say_end(Trial *t, const Setting *s, Layout in, Layout out)
     if (s)
         fprintf(j->err, "; mode %s, %d worker%s; inputs: %s, outputs: %s", modes[s->mode], s->threads, s->threads == 1 ? "" : "s",
                 layout_name(in), layout_name(out));
-    fprintf(j->err, "\n  again: ptoc check %s -k %s --target=%s", j->file, j->kernel->name, j->target);
-    for (int d = 0; d < j->kernel->dims.n; d++)
-        fprintf(j->err, " --dim %s=%" PRId64, j->kernel->dims.at[d]->name, t->dims[d]);
-    fprintf(j->err, " --seed %" PRIu64 "\n", j->seed);
+    fprintf(j->err, "\n  again: %s\n", again_text(t));
     t->check->result->failed = true;
 }
 
@@ -521,12 +530,15 @@ static bool status_agrees(CallState *s, pto_status status)
     return false;
 }
 
-static bool call_once(Trial *t, const Setting *setting, int number)
+static bool call_once(Trial *t, int k)
 {
-    CallState s = {.trial = t, .setting = setting, .in = (Layout)(number % LAYOUT_COUNT), .out = (Layout)((number / 2 + number / LAYOUT_COUNT) % LAYOUT_COUNT)};
+    const Setting *setting = &t->check->settings[k];
+    CallState s = {.trial = t, .setting = setting, .in = (Layout)((k + t->number) % LAYOUT_COUNT), .out = (Layout)((k + 2 * t->number) % LAYOUT_COUNT)};
     make_buffers(&s);
     poison_workspace(&s);
+    crash_note(t->again);
     pto_status status = t->check->job->code->call(setting->context, s.args);
+    crash_note("");
     t->check->result->runs++;
     if (!canaries_live(&s) || !status_agrees(&s, status))
         return false;
@@ -538,8 +550,9 @@ static bool call_once(Trial *t, const Setting *setting, int number)
 static bool call_all(Trial *t)
 {
     Check *c = t->check;
+    t->again = arena_printf(t->arena, "calling a kernel; again: %s", again_text(t));
     for (int k = 0; k < c->nsettings; k++)
-        if (!call_once(t, &c->settings[k], k + t->number))
+        if (!call_once(t, k))
             return false;
     return true;
 }
@@ -582,15 +595,27 @@ static bool check_inputs(Check *c, const int64_t *dims, int number, int style, R
     return ok;
 }
 
+enum { NSTYLES = 4 };
+static const int styles[NSTYLES] = {0, 3, 1, 2};
+
 // Where random values fault, tamer ones are tried as well, so that results are compared too.
 static bool check_size(Check *c, const int64_t *dims, int number)
 {
     RefStatus status;
-    static const int styles[] = {0, 3, 1, 2};
-    int style = styles[number % 4];
+    int style = styles[number % NSTYLES];
     if (!check_inputs(c, dims, number, style, &status))
         return false;
     return !ref_is_fault(status) || style == 1 || check_inputs(c, dims, number, 1, &status);
+}
+
+// A few sizes only, as when a failure is repeated: every style of inputs with every pairing of layouts and settings.
+static bool check_thoroughly(Check *c, const int64_t *dims)
+{
+    RefStatus status;
+    for (int k = 0; k < NSTYLES * LAYOUT_COUNT; k++)
+        if (!check_inputs(c, dims, k / NSTYLES, styles[k % NSTYLES], &status))
+            return false;
+    return true;
 }
 
 // ---- the whole ----
@@ -652,7 +677,7 @@ static int check_sizes(Check *c, const SizeRequest *request)
         return complain(EXIT_USER, "kernel '%s': no sizes were found that its assumptions allow; give some with --dim", c->job->kernel->name);
     int64_t budget = c->job->effort * WORK_PER_EFFORT;
     for (int k = 0; k < list.n && c->work < budget; k++)
-        if (!check_size(c, list.at[k], k))
+        if (list.n <= 4 ? !check_thoroughly(c, list.at[k]) : !check_size(c, list.at[k], k))
             break;
     say_result(c);
     return c->result->failed ? EXIT_USER : 0;

@@ -29,7 +29,10 @@ static void on_interrupt(int sig)
 static void on_crash(int sig)
 {
     outputs_remove_all();
-    say(sig == SIGABRT ? "ptoc: internal error\n" : "ptoc: internal error: the program crashed\n");
+    say(sig == SIGABRT ? "ptoc: internal error" : "ptoc: internal error: the program crashed");
+    say(*crash_noted() ? " while " : "");
+    say(crash_noted());
+    say("\n");
     _exit(EXIT_INTERNAL);
 }
 

@@ -200,6 +200,7 @@ static void **make_arguments(Call *c, const pto_kernel *kernel)
 static int call(Call *c, const pto_kernel *kernel)
 {
     void **args = make_arguments(c, kernel);
+    crash_note(arena_printf(c->arena, "calling kernel '%s'", kernel->name));
     int n = c->options->repeat;
     double *times = ARENA_ARRAY(c->arena, double, n + 1);
     for (int o = 0; o < c->kernel->outputs.n; o++)
@@ -213,6 +214,7 @@ static int call(Call *c, const pto_kernel *kernel)
         if (s != PTO_OK)
             return complain(EXIT_USER, "%s", pto_context_error(c->context));
     }
+    crash_note("");
     qsort(times, (size_t)n, sizeof *times, by_value);
     c->milliseconds = times[n / 2];
     c->workers = pto_workers(c->context);
