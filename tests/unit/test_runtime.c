@@ -243,9 +243,27 @@ START_TEST(faults_are_deterministic)
 }
 END_TEST
 
+typedef struct Late {
+    pto_context *ctx;
+    int64_t task;
+} Late;
+
+static void late_task(void *frame, int worker, const int64_t index[4])
+{
+    const Late *l = frame;
+    if (index[0] >= l->task)
+        pto_fault(l->ctx, PTO_ERR_BOUNDS, 1, "read", index[0], 5);
+}
+
 START_TEST(fault_order)
 {
     pto_context *ctx = pto_context_new(NULL);
+    pto_grid grid = {.name = "g", .rank = 1, .count = {100}};
+    ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
+    for (int64_t task = 60; task >= 0; task -= 20)              // the earliest region, although later ones have lower tasks
+        ck_assert_int_eq(pto_run(ctx, &grid, late_task, &(Late){ctx, task}), PTO_OK);
+    ck_assert_int_eq(pto_leave(ctx, PTO_OK), PTO_ERR_BOUNDS);
+    ck_assert_str_eq(pto_context_error(ctx), "k: read: index 60 is outside an extent of 5");
     ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
     pto_fault(ctx, PTO_ERR_DIVIDE, 1 << 20, "far", 0, 0);      // sites beyond the coarse order
     pto_fault(ctx, PTO_ERR_DIVIDE, (1 << 20) - 1, "nearer", 0, 0);

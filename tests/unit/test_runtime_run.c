@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef _OPENMP
@@ -466,6 +467,38 @@ START_TEST(host_pools)
 }
 END_TEST
 
+static void meet_task(void *frame, int worker, const int64_t index[4])
+{
+    atomic_int *met = frame;
+    if (index[0] == 0) {
+        usleep(index[1] == 0 ? 100000 : 0);                     // the other worker falls asleep meanwhile
+        return;
+    }
+    atomic_fetch_add(met, 1);
+    for (int i = 0; i < 5000 && atomic_load(met) % 2 != 0; i++)
+        usleep(1000);
+}
+
+// A sleeping worker is woken when tasks become ready: the two of the second row run at the same time, or wait in vain.
+START_TEST(wave_wakes_sleepers)
+{
+    static const int64_t offsets[][4] = {{1, -1}, {1, 0}, {1, 1}};
+    HostPool p = {.kind = HOST_THREADS};
+    atomic_int met = 0;
+    pto_context *ctx = pto_context_new(NULL);
+    pto_grid g = {.name = "g", .rank = 2, .count = {2, 2}, .noffsets = 3, .offsets = offsets};
+    ck_assert_int_eq(pto_context_set_pool(ctx, host_pool, &p, 2), PTO_OK);
+    ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    ck_assert_int_eq(pto_run(ctx, &g, meet_task, &met), PTO_OK);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    ck_assert_int_lt(after.tv_sec - before.tv_sec, 5);
+    pto_leave(ctx, PTO_OK);
+    pto_context_free(ctx);
+}
+END_TEST
+
 START_TEST(host_pool_is_capped)
 {
     HostPool p = {.kind = HOST_SERIAL};
@@ -554,6 +587,7 @@ Suite *suite_runtime_run(void)
     tcase_add_test(c, omp_dynamic);
 #endif
     tcase_add_loop_test(c, host_pools, 0, HOST_KINDS);
+    tcase_add_test(c, wave_wakes_sleepers);
     tcase_add_test(c, host_pool_is_capped);
     tcase_add_loop_test(c, environments, 0, 9);
     return s;
