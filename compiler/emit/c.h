@@ -60,6 +60,7 @@ const char *c_index(Emit *e, const Expr *x);                            // an in
 const char *c_value(Emit *e, const Expr *x);                            // any expression
 const char *c_convert(Emit *e, DType from, DType to, const char *x);
 const char *c_place(Emit *e, const Tensor *t, Expr *const *subs);       // the lvalue (as stored)
+const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs);   // the same from subscripts as text
 const char *c_load(Emit *e, const Tensor *t, const char *place);        // place -> value
 const char *c_store(Emit *e, const Tensor *t, const char *value);       // value -> what is stored
 const char *c_identity(Emit *e, ReduceOp op, DType t, bool scan);
@@ -67,6 +68,7 @@ const char *c_combine(Emit *e, ReduceOp op, DType t, const char *x, const char *
 const char *c_value_type(DType t);                                      // of a value held in a variable
 int64_t c_modulo(int64_t window);                                       // rounded up where that makes it cheap
 bool c_subscript_is_data(const Expr *sub);                              // must be checked at run time
+bool c_is_linear(const Expr *sub);                                      // a sum of multiples: no min, max or division
 
 // vector.c
 bool vector_loop(Emit *e, const Node *n);                               // emits it and returns true, or false: do it as scalar

@@ -19,6 +19,10 @@ typedef struct {
 } EmitOptions;
 
 void emit_c_prologue(FILE *out, const EmitOptions *o);
+// The numbers of lanes that a kernel's vector loops use, as a bit mask of powers of two; the union over all kernels goes
+// between the prologue and the first kernel.
+unsigned emit_c_lanes(const TileKernel *t);
+void emit_c_vectors(FILE *out, unsigned lanes);
 void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t);
 void emit_header_prologue(FILE *out, const EmitOptions *o, const char *guard);
 void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k);

@@ -280,6 +280,11 @@ static const char *place_at(Emit *e, const Tensor *t, const char *const *subs)
     return arena_printf(e->a, "%s[%s]", base, offset_text(e, t, subs));
 }
 
+const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs)
+{
+    return place_at(e, t, subs);
+}
+
 const char *c_place(Emit *e, const Tensor *t, Expr *const *subs)
 {
     const char *text[MAX_RANK];
@@ -300,6 +305,17 @@ static bool is_affine(const Expr *x)
     case OP_MUL: return (x->args[0]->op == OP_CONST && is_affine(x->args[1])) || (x->args[1]->op == OP_CONST && is_affine(x->args[0]));
     case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD:
         return x->args[1]->op == OP_CONST && x->args[1]->i > 0 && is_affine(x->args[0]);
+    default: return false;
+    }
+}
+
+bool c_is_linear(const Expr *x)
+{
+    switch ((int)x->op) {
+    case OP_CONST: case OP_INDEX: case OP_DIM: return true;
+    case OP_CONVERT: case OP_NEG: return c_is_linear(x->args[0]);
+    case OP_ADD: case OP_SUB: return c_is_linear(x->args[0]) && c_is_linear(x->args[1]);
+    case OP_MUL: return x->args[0]->op == OP_CONST ? c_is_linear(x->args[1]) : x->args[1]->op == OP_CONST && c_is_linear(x->args[0]);
     default: return false;
     }
 }
@@ -327,9 +343,6 @@ static const char *read_value(Emit *e, const Expr *x)
     for (int d = 0; d < t->rank; d++) {
         sub[d] = c_index(e, x->args[d]);
         bool data = c_subscript_is_data(x->args[d]), bordered = t->border[d].kind != BORDER_NONE && (x->outside >> d & 1);
-        bool interior = e->vec && !e->vec->lane && e->vec->index && expr_uses(x->args[d], e->vec->index);
-        if (interior && !data)
-            bordered = false;                        // the vector loop runs inside only
         if (!data && !bordered)
             continue;
         const char *lo = c_index(e, t->lo[d]), *hi = c_index(e, t->hi[d]);

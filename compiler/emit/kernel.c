@@ -583,9 +583,34 @@ void emit_c_prologue(FILE *out, const EmitOptions *o)
     if (o->machine->attribute)
         fprintf(out, "\n#define PTO_TARGET __attribute__((target(\"%s\")))", o->machine->attribute);
     fprintf(out, "\n#define PTO_FMA %d\n", o->machine->fma);
+    if (strncmp(o->machine->isa, "x86-64-v", 8) == 0)
+        fprintf(out, "#define PTO_X86 %s\n", o->machine->isa + 8);
     fprintf(out, "// Results must not depend on the caller's -ffp-contract: fused operations are written out.\n");
     fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n");
-    fprintf(out, "#include <ptort/kernel.h>\n#include <ptort/simd.h>\n\n");
+    fprintf(out, "#include <ptort/kernel.h>\n");
+}
+
+static void find_lanes(const Node *n, unsigned *lanes)
+{
+    if (n->kind == NODE_LOOP && n->lanes > 1)
+        *lanes |= (unsigned)n->lanes;
+    for (int i = 0; i < n->body.n; i++)
+        find_lanes(n->body.at[i], lanes);
+}
+
+unsigned emit_c_lanes(const TileKernel *t)
+{
+    unsigned lanes = 0;
+    find_lanes(t->root, &lanes);
+    return lanes;
+}
+
+void emit_c_vectors(FILE *out, unsigned lanes)
+{
+    for (unsigned n = 2; n <= 64; n *= 2)
+        if (lanes & n)
+            fprintf(out, "#define PTO_LANES %u\n#include <ptort/simd.h>\n", n);
+    fprintf(out, "\n");
 }
 
 void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)

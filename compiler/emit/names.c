@@ -24,6 +24,10 @@ const char *name_clean(Arena *a, const char *name)
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(s, taken[i]) == 0)
             return arena_printf(a, "%s_", s);
+    int bits, lanes;
+    char kind;
+    if (sscanf(s, "%c%dx%d", &kind, &bits, &lanes) == 3 && strchr("fiu", kind))       // f32x8: a vector type
+        return arena_printf(a, "%s_", s);
     if (strncmp(s, "pto_", 4) == 0 || strncmp(s, "PTO_", 4) == 0 || s[0] == '_')
         return arena_printf(a, "n%s", s);
     return s;

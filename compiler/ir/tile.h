@@ -62,6 +62,7 @@ struct Node {
     Index *index;                // with lo, hi
     int64_t step;                // >= 1
     LoopRole role;
+    bool wanted;                 // `order` would like it as a vector loop
     int lanes;                   // > 1: a vector loop
     int unroll;                  // how many vectors (or points) at a time
     // GRID

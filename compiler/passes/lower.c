@@ -271,6 +271,7 @@ static Expr *exclusive_bound(Lower *l, isl_ast_node *node)
 
 static void describe(Node *n, const Loop *loop)
 {
+    n->wanted = loop->vector;
     n->role = !loop->parallel ? LOOP_SERIAL : loop->scan ? LOOP_SCAN : loop->reduce ? LOOP_REDUCE : LOOP_PARALLEL;
 }
 

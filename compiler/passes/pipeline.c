@@ -80,18 +80,28 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     }
     EmitOptions eo = { .source_name = o->source_name, .header_name = o->header_name, .line_directives = o->line_directives, .machine = p.machine };
     eo.sources = diags_sources(d);
-    if (c_out)
-        emit_c_prologue(c_out, &eo);
     if (h_out)
         emit_header_prologue(h_out, &eo, guard_of(a, o->header_name));
+    VEC(TileKernel *) done = { 0 };
+    unsigned lanes = 0;
     bool fine = true;
     for (int i = 0; i < m->kernels.n; i++) {
         TileKernel *t = compile_kernel(&p, m->kernels.at[i]);
         fine = fine && t;
-        if (t && c_out)
-            emit_c_kernel(c_out, &eo, t);
-        if (t && h_out)
-            emit_header_kernel(h_out, &eo, t->kernel);
+        if (!t)
+            continue;
+        lanes |= emit_c_lanes(t);
+        VEC_PUSH(a, &done, t);
+    }
+    if (c_out) {
+        emit_c_prologue(c_out, &eo);
+        emit_c_vectors(c_out, lanes);
+    }
+    for (int i = 0; i < done.n; i++) {
+        if (c_out)
+            emit_c_kernel(c_out, &eo, done.at[i]);
+        if (h_out)
+            emit_header_kernel(h_out, &eo, done.at[i]->kernel);
     }
     if (h_out)
         emit_header_epilogue(h_out);

@@ -1,8 +1,175 @@
 // vectorize: which loops run several points at a time.
+//
+// The loop that `order` wanted as a vector loop becomes one when everything below it can go lane by lane in step: inner
+// loops and conditions are the same for all lanes, every result lies next to its neighbour's (or in a register), and what
+// the loop carries is a reduction into a register or a scan. Lanes fill a vector register with the widest type that
+// occurs. Expressions need not be regular: what has no vector form is computed lane by lane (emit/vector.c); but a
+// loop all of whose reads would be gathers stays scalar. Test: tests/golden/vector*.pto, tests/run
 #include "passes/plan.h"
+
+typedef struct {
+    const TileKernel *t;
+    const Index *index;
+    LoopRole role;
+    int width;                    // bytes of the widest type
+    int near, far;                // reads along the lanes, gathers
+    int updates, nested;
+    VEC(const Tensor *) inside;   // registers declared below the loop
+    Arena *a;
+} Check;
+
+// ---- how a place moves with the lanes -------------------------------------------------------------------------------
+
+static int place_stride(const Check *c, const Tensor *t, Expr *const *subs)
+{
+    const Storage *st = &c->t->storage[t->id];
+    int last = -1, r = 0;
+    for (int d = 0; d < t->rank; d++)
+        if (st->kind == STORE_PARAM || st->dim[d].kind != DIM_DROP)
+            last = d;
+    for (int d = 0; d <= last; d++) {
+        int64_t k;
+        if (st->kind != STORE_PARAM && st->dim[d].kind == DIM_DROP)
+            continue;
+        if (!stride_coefficient(subs[d], c->index, &k))
+            return STRIDE_DATA;
+        bool window = st->kind != STORE_PARAM && st->dim[d].kind == DIM_MODULO;
+        if (k != 0)
+            r = d == last && d == t->rank - 1 && k == 1 && r == 0 && !window ? 1 : STRIDE_FAR;
+    }
+    return r;
+}
+
+static void widen(Check *c, DType t)
+{
+    int bytes = t == DT_BOOL ? 1 : t == DT_F16 || t == DT_BF16 ? 4 : dtype_bytes(t);
+    c->width = bytes > c->width ? bytes : c->width;
+}
+
+static bool see_expr(Expr *e, void *data)
+{
+    Check *c = data;
+    if (e->op == OP_READ) {
+        int s = c->t->storage[e->tensor->id].kind == STORE_REGISTER ? 0 : place_stride(c, e->tensor, e->args);
+        c->near += s == 1;
+        c->far += s >= STRIDE_FAR;
+        widen(c, e->type);
+        return false;                                  // subscripts are addresses, not lanes
+    }
+    if (e->type != DT_INDEX || e->op == OP_INDEX)
+        widen(c, e->type == DT_INDEX ? DT_I32 : e->type);
+    return true;
+}
+
+static bool is_inside(const Check *c, const Tensor *t)
+{
+    for (int i = 0; i < c->inside.n; i++)
+        if (c->inside.at[i] == t)
+            return true;
+    return false;
+}
+
+// ---- legality ---------------------------------------------------------------------------------------------------------
+
+static bool op_fits(Check *c, const Node *n, bool direct)
+{
+    bool reg = c->t->storage[n->tensor->id].kind == STORE_REGISTER;
+    bool outside = reg && !is_inside(c, n->tensor);
+    int stride = reg ? (outside ? 0 : 1) : place_stride(c, n->tensor, n->subs);
+    widen(c, n->tensor->type);
+    if (n->value)
+        expr_walk(n->value, see_expr, c);
+    for (int i = 0; i < n->guards.n; i++)
+        expr_walk(n->guards.at[i], see_expr, c);
+    switch (n->op) {
+    case OPK_MAP: return stride == 1 || stride == STRIDE_FAR;
+    case OPK_INIT: return stride == 1;
+    case OPK_UPDATE:
+        c->updates++;
+        if (outside)
+            return direct && (c->role == LOOP_REDUCE || c->role == LOOP_SCAN) && dtype_bytes(n->tensor->type) >= 1;
+        return stride == 1;
+    case OPK_SCAN: return direct && !n->reverse && outside && c->role == LOOP_SCAN;
+    }
+    return false;
+}
+
+static bool fits(Check *c, const Node *n, bool direct)
+{
+    for (int i = 0; i < n->locals.n; i++)
+        VEC_PUSH(c->a, &c->inside, n->locals.at[i]);
+    for (int i = 0; i < n->body.n; i++) {
+        const Node *b = n->body.at[i];
+        switch (b->kind) {
+        case NODE_SEQ:
+            if (!fits(c, b, direct))
+                return false;
+            break;
+        case NODE_LOOP:
+            c->nested++;
+            if (expr_uses(b->index->lo, c->index) || expr_uses(b->index->hi, c->index) || !fits(c, b, false))
+                return false;
+            break;
+        case NODE_IF:
+            if (expr_uses(b->cond, c->index) || !fits(c, b, direct))
+                return false;
+            break;
+        case NODE_OP:
+            if (!op_fits(c, b, direct))
+                return false;
+            break;
+        case NODE_GRID: return false;
+        }
+    }
+    return true;
+}
+
+static int count_locals(const Node *n)
+{
+    int k = n->locals.n;
+    for (int i = 0; i < n->body.n; i++)
+        k += count_locals(n->body.at[i]);
+    return k;
+}
+
+// Several vectors at a time: to hide the latency of an accumulation, or to use an operand again.
+static int choose_unroll(const Machine *m, const Check *c, const Node *n)
+{
+    if (c->role == LOOP_REDUCE && c->updates == 1 && c->nested == 0)
+        return 4;
+    if (c->updates > 0 && c->nested > 0) {
+        int registers = m->vector_registers > 0 ? m->vector_registers : 16, locals = count_locals(n);
+        return locals * 4 <= registers / 2 ? 4 : locals * 2 <= registers / 2 ? 2 : 1;
+    }
+    return 1;
+}
+
+static bool try_loop(Plan *p, const TileKernel *t, Node *n)
+{
+    if (!n->wanted || n->step != 1 || n->role == LOOP_SERIAL || p->machine->vector_bytes == 0)
+        return false;
+    Check c = { .t = t, .index = n->index, .role = n->role, .width = 1, .a = p->a };
+    if (!fits(&c, n, true))
+        return false;
+    if (c.far > 0 && c.near == 0)
+        return false;
+    int lanes = p->machine->vector_bytes / c.width;
+    if (lanes < 2)
+        return false;
+    n->lanes = lanes;
+    n->unroll = choose_unroll(p->machine, &c, n);
+    return true;
+}
+
+static void visit(Plan *p, const TileKernel *t, Node *n)
+{
+    if (n->kind == NODE_LOOP && try_loop(p, t, n))
+        return;
+    for (int i = 0; i < n->body.n; i++)
+        visit(p, t, n->body.at[i]);
+}
 
 void vectorize_kernel(Plan *p, TileKernel *t)
 {
-    (void)p;
-    (void)t;
+    visit(p, t, t->root);
 }

@@ -2,7 +2,8 @@
 //
 // Included by emitted C alone, after it has defined
 //   PTO_TARGET   the function attribute of its instruction set (may be empty),
-//   PTO_FMA      1 where the instruction set has fused multiply-add.
+//   PTO_FMA      1 where the instruction set has fused multiply-add,
+//   PTO_X86      the level of the x86-64 psABI it may use (3, 4), or 0.
 // Semantics are those of the language: integers wrap, division truncates and a zero divisor is a fault, float to integer
 // truncates, saturates and turns NaN into 0, min and max propagate NaN. f16 and bf16 values are held in float and
 // rounded after each operation, which is exact for + - * / and sqrt (24 >= 2 * 11 + 2 bits).
@@ -21,6 +22,9 @@
 #endif
 #ifndef PTO_FMA
 #define PTO_FMA 0
+#endif
+#ifndef PTO_X86
+#define PTO_X86 0                 // level of the x86-64 psABI: 3, 4; 0: nothing beyond SSE2, or another processor
 #endif
 #define PTO_INLINE static inline PTO_TARGET __attribute__((always_inline, unused))
 
@@ -117,7 +121,11 @@ PTO_INTEGER(uint8_t, u8, uint32_t)
     PTO_INLINE T pto_max_##name(T a, T b) { return a > b || a != a ? a : b; }                                          \
     PTO_INLINE T pto_sign_##name(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a; }                                     \
     PTO_INLINE T pto_rsqrt_##name(T a) { return (T)1 / sqrt##sfx(a); }                                                 \
-    PTO_INLINE T pto_sigmoid_##name(T a) { return (T)1 / ((T)1 + exp##sfx(-a)); }                                      \
+    PTO_INLINE T pto_sigmoid_##name(T a)                                                                               \
+    {                                                                                                                  \
+        T e = exp##sfx(-fabs##sfx(a));                  /* never overflows, and small results keep their digits */     \
+        return (a >= 0 ? (T)1 : e) / ((T)1 + e);                                                                       \
+    }                                                                                                                  \
     PTO_INLINE T pto_floordiv_##name(T a, T b) { return floor##sfx(a / b); }                                           \
     PTO_INLINE T pto_mod_##name(T a, T b)                                                                              \
     {                                                                                                                  \

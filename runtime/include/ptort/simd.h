@@ -1,7 +1,359 @@
-// ptort/simd.h: what emitted C computes with: vectors (GCC and Clang vector extensions).
-#ifndef PTORT_SIMD_H
-#define PTORT_SIMD_H
-
+// ptort/simd.h: what emitted C computes with: vectors of PTO_LANES elements.
+//
+// Included by emitted C once for each number of lanes it uses (a power of two from 2 to 64), with PTO_LANES defined
+// before. For 8 lanes it defines the types f32x8, f64x8, i32x8, u8x8, ... and functions pto_load_f32x8, pto_max_f32x8, ...
+// through the vector extensions of GCC and Clang, which split what the machine cannot do in one register. Only fused
+// multiply-add, square root, rounding and half-precision conversion use intrinsics, here and nowhere else; without
+// them they go lane by lane. Every lane computes exactly what ptort/kernel.h computes for one element.
 #include "kernel.h"
 
+#ifndef PTORT_SIMD_H
+#define PTORT_SIMD_H
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
+
+#define PTO_CAT3_(a, b, c) a##b##c
+#define PTO_CAT3(a, b, c) PTO_CAT3_(a, b, c)
+#define PTO_VEC(t) PTO_CAT3(t, x, PTO_LANES)                         // f32 -> f32x8
+#define PTO_FN(f, t) PTO_CAT3(pto_##f##_, PTO_VEC(t), )              // load, f32 -> pto_load_f32x8
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define PTO_SHUFFLE(I, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PTO_SHUFFLE(I, a, b, ...) __builtin_shuffle(a, b, (I){ __VA_ARGS__ })
+#endif
+#endif
+
+#ifndef PTO_LANES
+#error "define PTO_LANES before including ptort/simd.h"
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+// ---- types, memory, broadcast ---------------------------------------------------------------------------------------
+
+#define PTO_DEFINE(T, name)                                                                                            \
+    typedef T PTO_VEC(name) __attribute__((vector_size(sizeof(T) * PTO_LANES)));                                       \
+    PTO_INLINE PTO_VEC(name) PTO_FN(load, name)(const T *p) { PTO_VEC(name) v; memcpy(&v, p, sizeof v); return v; }    \
+    PTO_INLINE void PTO_FN(store, name)(T *p, PTO_VEC(name) v) { memcpy(p, &v, sizeof v); }
+PTO_DEFINE(double, f64)
+PTO_DEFINE(float, f32)
+PTO_DEFINE(int64_t, i64)
+PTO_DEFINE(int32_t, i32)
+PTO_DEFINE(int16_t, i16)
+PTO_DEFINE(int8_t, i8)
+PTO_DEFINE(uint64_t, u64)
+PTO_DEFINE(uint32_t, u32)
+PTO_DEFINE(uint16_t, u16)
+PTO_DEFINE(uint8_t, u8)
+#undef PTO_DEFINE
+
+// ---- integers ---------------------------------------------------------------------------------------------------------
+
+#define PTO_INTEGER(T, name, M, U)                                                                                     \
+    PTO_INLINE PTO_VEC(name) PTO_FN(splat, name)(T x) { return x + (PTO_VEC(name)){ 0 }; }                             \
+    PTO_INLINE PTO_VEC(name) PTO_FN(add, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return (PTO_VEC(name))((PTO_VEC(U))a + (PTO_VEC(U))b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(sub, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return (PTO_VEC(name))((PTO_VEC(U))a - (PTO_VEC(U))b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(mul, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return (PTO_VEC(name))((PTO_VEC(U))a * (PTO_VEC(U))b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(select, name)(PTO_VEC(M) m, PTO_VEC(name) a, PTO_VEC(name) b)                      \
+    {                                                                                                                  \
+        return (PTO_VEC(name))((m & (PTO_VEC(M))a) | (~m & (PTO_VEC(M))b));                                            \
+    }                                                                                                                  \
+    PTO_INLINE PTO_VEC(name) PTO_FN(min, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((PTO_VEC(M))(a < b), a, b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((PTO_VEC(M))(a > b), a, b); }
+PTO_INTEGER(int64_t, i64, i64, u64)
+PTO_INTEGER(int32_t, i32, i32, u32)
+PTO_INTEGER(int16_t, i16, i16, u16)
+PTO_INTEGER(int8_t, i8, i8, u8)
+PTO_INTEGER(uint64_t, u64, i64, u64)
+PTO_INTEGER(uint32_t, u32, i32, u32)
+PTO_INTEGER(uint16_t, u16, i16, u16)
+PTO_INTEGER(uint8_t, u8, i8, u8)
+#undef PTO_INTEGER
+
+// The positions i, i + 1, ... of the lanes.
+PTO_INLINE PTO_VEC(i64) PTO_FN(iota, i64)(int64_t i)
+{
+    PTO_VEC(i64) v;
+    for (int l = 0; l < PTO_LANES; l++)
+        v[l] = i + l;
+    return v;
+}
+
+// ---- floats -------------------------------------------------------------------------------------------------------------
+
+#define PTO_LANEWISE1(name, f)                                                                                         \
+    PTO_INLINE PTO_VEC(name) PTO_FN(f, name)(PTO_VEC(name) x)                                                          \
+    {                                                                                                                  \
+        for (int l = 0; l < PTO_LANES; l++)                                                                            \
+            x[l] = pto_##f##_##name(x[l]);                                                                             \
+        return x;                                                                                                      \
+    }
+#define PTO_LANEWISE2(name, f)                                                                                         \
+    PTO_INLINE PTO_VEC(name) PTO_FN(f, name)(PTO_VEC(name) x, PTO_VEC(name) y)                                         \
+    {                                                                                                                  \
+        for (int l = 0; l < PTO_LANES; l++)                                                                            \
+            x[l] = pto_##f##_##name(x[l], y[l]);                                                                       \
+        return x;                                                                                                      \
+    }
+#define PTO_FLOAT(T, name, M, absbits)                                                                                 \
+    PTO_INLINE PTO_VEC(name) PTO_FN(splat, name)(T x) { return x - (PTO_VEC(name)){ 0 }; }                             \
+    PTO_INLINE PTO_VEC(name) PTO_FN(select, name)(PTO_VEC(M) m, PTO_VEC(name) a, PTO_VEC(name) b)                      \
+    {                                                                                                                  \
+        return (PTO_VEC(name))((m & (PTO_VEC(M))a) | (~m & (PTO_VEC(M))b));                                            \
+    }                                                                                                                  \
+    PTO_INLINE PTO_VEC(name) PTO_FN(min, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((a < b) | (a != a), a, b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((a > b) | (a != a), a, b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(fabs, name)(PTO_VEC(name) a) { return (PTO_VEC(name))((PTO_VEC(M))a & absbits); }     \
+    PTO_LANEWISE1(name, exp) PTO_LANEWISE1(name, exp2) PTO_LANEWISE1(name, expm1) PTO_LANEWISE1(name, log)             \
+    PTO_LANEWISE1(name, log2) PTO_LANEWISE1(name, log10) PTO_LANEWISE1(name, log1p) PTO_LANEWISE1(name, cbrt)          \
+    PTO_LANEWISE1(name, tanh) PTO_LANEWISE1(name, sinh) PTO_LANEWISE1(name, cosh) PTO_LANEWISE1(name, asinh)           \
+    PTO_LANEWISE1(name, acosh) PTO_LANEWISE1(name, atanh) PTO_LANEWISE1(name, sin) PTO_LANEWISE1(name, cos)            \
+    PTO_LANEWISE1(name, tan) PTO_LANEWISE1(name, asin) PTO_LANEWISE1(name, acos) PTO_LANEWISE1(name, atan)             \
+    PTO_LANEWISE1(name, erf) PTO_LANEWISE1(name, sigmoid) PTO_LANEWISE1(name, sign)                                    \
+    PTO_LANEWISE2(name, atan2) PTO_LANEWISE2(name, pow) PTO_LANEWISE2(name, fmod) PTO_LANEWISE2(name, mod)
+PTO_FLOAT(float, f32, i32, 0x7fffffff)
+PTO_FLOAT(double, f64, i64, INT64_C(0x7fffffffffffffff))
+#undef PTO_FLOAT
+
+// One instruction where the width is a register's, else lane by lane.
+#define PTO_LANES_F32 (PTO_LANES * 4)
+#define PTO_LANES_F64 (PTO_LANES * 8)
+
+PTO_INLINE PTO_VEC(f32) PTO_FN(madd, f32)(PTO_VEC(f32) a, PTO_VEC(f32) b, PTO_VEC(f32) c)
+{
+#if !PTO_FMA
+    return c + a * b;
+#elif PTO_X86 && PTO_LANES_F32 == 16
+    return (PTO_VEC(f32))_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+#elif PTO_X86 && PTO_LANES_F32 == 32
+    return (PTO_VEC(f32))_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
+    return (PTO_VEC(f32))_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__aarch64__) && PTO_LANES_F32 == 16
+    return (PTO_VEC(f32))vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+    for (int l = 0; l < PTO_LANES; l++)
+        c[l] = __builtin_fmaf(a[l], b[l], c[l]);
+    return c;
+#endif
+}
+
+PTO_INLINE PTO_VEC(f64) PTO_FN(madd, f64)(PTO_VEC(f64) a, PTO_VEC(f64) b, PTO_VEC(f64) c)
+{
+#if !PTO_FMA
+    return c + a * b;
+#elif PTO_X86 && PTO_LANES_F64 == 16
+    return (PTO_VEC(f64))_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+#elif PTO_X86 && PTO_LANES_F64 == 32
+    return (PTO_VEC(f64))_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif PTO_X86 >= 4 && PTO_LANES_F64 == 64
+    return (PTO_VEC(f64))_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__aarch64__) && PTO_LANES_F64 == 16
+    return (PTO_VEC(f64))vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#else
+    for (int l = 0; l < PTO_LANES; l++)
+        c[l] = __builtin_fma(a[l], b[l], c[l]);
+    return c;
+#endif
+}
+
+PTO_INLINE PTO_VEC(f32) PTO_FN(sqrt, f32)(PTO_VEC(f32) x)
+{
+#if PTO_X86 && PTO_LANES_F32 == 16
+    return (PTO_VEC(f32))_mm_sqrt_ps((__m128)x);
+#elif PTO_X86 && PTO_LANES_F32 == 32
+    return (PTO_VEC(f32))_mm256_sqrt_ps((__m256)x);
+#elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
+    return (PTO_VEC(f32))_mm512_sqrt_ps((__m512)x);
+#elif defined(__aarch64__) && PTO_LANES_F32 == 16
+    return (PTO_VEC(f32))vsqrtq_f32((float32x4_t)x);
+#else
+    for (int l = 0; l < PTO_LANES; l++)
+        x[l] = sqrtf(x[l]);
+    return x;
+#endif
+}
+
+PTO_INLINE PTO_VEC(f64) PTO_FN(sqrt, f64)(PTO_VEC(f64) x)
+{
+#if PTO_X86 && PTO_LANES_F64 == 16
+    return (PTO_VEC(f64))_mm_sqrt_pd((__m128d)x);
+#elif PTO_X86 && PTO_LANES_F64 == 32
+    return (PTO_VEC(f64))_mm256_sqrt_pd((__m256d)x);
+#elif PTO_X86 >= 4 && PTO_LANES_F64 == 64
+    return (PTO_VEC(f64))_mm512_sqrt_pd((__m512d)x);
+#elif defined(__aarch64__) && PTO_LANES_F64 == 16
+    return (PTO_VEC(f64))vsqrtq_f64((float64x2_t)x);
+#else
+    for (int l = 0; l < PTO_LANES; l++)
+        x[l] = sqrt(x[l]);
+    return x;
+#endif
+}
+
+PTO_INLINE PTO_VEC(f32) PTO_FN(rsqrt, f32)(PTO_VEC(f32) x) { return PTO_FN(splat, f32)(1.0f) / PTO_FN(sqrt, f32)(x); }
+PTO_INLINE PTO_VEC(f64) PTO_FN(rsqrt, f64)(PTO_VEC(f64) x) { return PTO_FN(splat, f64)(1.0) / PTO_FN(sqrt, f64)(x); }
+
+#if PTO_X86 && PTO_LANES_F32 == 32
+#define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC); }
+#elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
+#define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm512_roundscale_ps((__m512)x, mode | _MM_FROUND_NO_EXC); }
+#else
+#define PTO_ROUND_F32(f, mode) PTO_LANEWISE1(f32, f)
+#endif
+PTO_ROUND_F32(floor, _MM_FROUND_TO_NEG_INF)
+PTO_ROUND_F32(ceil, _MM_FROUND_TO_POS_INF)
+PTO_ROUND_F32(rint, _MM_FROUND_TO_NEAREST_INT)
+PTO_ROUND_F32(trunc, _MM_FROUND_TO_ZERO)
+#undef PTO_ROUND_F32
+PTO_LANEWISE1(f64, floor) PTO_LANEWISE1(f64, ceil) PTO_LANEWISE1(f64, rint) PTO_LANEWISE1(f64, trunc)
+PTO_INLINE PTO_VEC(f32) PTO_FN(floordiv, f32)(PTO_VEC(f32) a, PTO_VEC(f32) b) { return PTO_FN(floor, f32)(a / b); }
+PTO_INLINE PTO_VEC(f64) PTO_FN(floordiv, f64)(PTO_VEC(f64) a, PTO_VEC(f64) b) { return PTO_FN(floor, f64)(a / b); }
+
+// ---- halves -------------------------------------------------------------------------------------------------------------
+
+PTO_INLINE PTO_VEC(f32) PTO_FN(load_bf16, f32)(const uint16_t *p)
+{
+    return (PTO_VEC(f32))(__builtin_convertvector(PTO_FN(load, u16)(p), PTO_VEC(u32)) << 16);
+}
+
+PTO_INLINE PTO_VEC(f32) PTO_FN(load_f16, f32)(const uint16_t *p)
+{
+#if PTO_X86 && PTO_LANES == 8
+    __m128i h;
+    memcpy(&h, p, sizeof h);
+    return (PTO_VEC(f32))_mm256_cvtph_ps(h);
+#elif PTO_X86 >= 4 && PTO_LANES == 16
+    __m256i h;
+    memcpy(&h, p, sizeof h);
+    return (PTO_VEC(f32))_mm512_cvtph_ps(h);
+#else
+    PTO_VEC(f32) v;
+    for (int l = 0; l < PTO_LANES; l++)
+        v[l] = pto_f16_to_f32(p[l]);
+    return v;
+#endif
+}
+
+#define PTO_HALF(h)                                                                                                    \
+    PTO_INLINE void PTO_FN(store_##h, f32)(uint16_t *p, PTO_VEC(f32) v)                                                \
+    {                                                                                                                  \
+        for (int l = 0; l < PTO_LANES; l++)                                                                            \
+            p[l] = pto_f32_to_##h(v[l]);                                                                               \
+    }                                                                                                                  \
+    PTO_INLINE PTO_VEC(f32) PTO_FN(round_##h, f32)(PTO_VEC(f32) v)                                                     \
+    {                                                                                                                  \
+        for (int l = 0; l < PTO_LANES; l++)                                                                            \
+            v[l] = pto_round_##h(v[l]);                                                                                \
+        return v;                                                                                                      \
+    }
+PTO_HALF(f16)
+PTO_HALF(bf16)
+#undef PTO_HALF
+
+// ---- across lanes -------------------------------------------------------------------------------------------------------
+
+// The lanes combined pairwise: ((0 4) (2 6)) ((1 5) (3 7)), the same in every build.
+#define PTO_FOLD(T, name, what, combine)                                                                               \
+    PTO_INLINE T PTO_FN(fold_##what, name)(PTO_VEC(name) v)                                                            \
+    {                                                                                                                  \
+        T t[PTO_LANES];                                                                                                \
+        memcpy(t, &v, sizeof v);                                                                                       \
+        for (int n = PTO_LANES / 2; n > 0; n /= 2)                                                                     \
+            for (int l = 0; l < n; l++)                                                                                \
+                t[l] = combine(t[l], t[l + n]);                                                                        \
+        return t[0];                                                                                                   \
+    }
+
+// Lane l gets lane l - by, the first ones come from `fill`.
+#if PTO_LANES == 2
+#define PTO_SHIFT(I, by, fill, v) PTO_SHUFFLE(I, fill, v, 0, 2)
+#elif PTO_LANES == 4
+#define PTO_SHIFT(I, by, fill, v) ((by) == 1 ? PTO_SHUFFLE(I, fill, v, 0, 4, 5, 6) : PTO_SHUFFLE(I, fill, v, 0, 1, 4, 5))
+#elif PTO_LANES == 8
+#define PTO_SHIFT(I, by, fill, v)                                                                                      \
+    ((by) == 1   ? PTO_SHUFFLE(I, fill, v, 0, 8, 9, 10, 11, 12, 13, 14)                                                \
+     : (by) == 2 ? PTO_SHUFFLE(I, fill, v, 0, 1, 8, 9, 10, 11, 12, 13)                                                 \
+                 : PTO_SHUFFLE(I, fill, v, 0, 1, 2, 3, 8, 9, 10, 11))
+#elif PTO_LANES == 16
+#define PTO_SHIFT(I, by, fill, v)                                                                                      \
+    ((by) == 1   ? PTO_SHUFFLE(I, fill, v, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)              \
+     : (by) == 2 ? PTO_SHUFFLE(I, fill, v, 0, 1, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29)               \
+     : (by) == 4 ? PTO_SHUFFLE(I, fill, v, 0, 1, 2, 3, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27)                 \
+                 : PTO_SHUFFLE(I, fill, v, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23))
+#endif
+
+#ifdef PTO_SHIFT
+#define PTO_PREFIX(name, M, what, combine)                                                                             \
+    PTO_INLINE PTO_VEC(name) PTO_FN(prefix_##what, name)(PTO_VEC(name) v, PTO_VEC(name) identity)                      \
+    {                                                                                                                  \
+        v = combine(PTO_SHIFT(PTO_VEC(M), 1, identity, v), v);                                                         \
+        if (PTO_LANES > 2)                                                                                             \
+            v = combine(PTO_SHIFT(PTO_VEC(M), 2, identity, v), v);                                                     \
+        if (PTO_LANES > 4)                                                                                             \
+            v = combine(PTO_SHIFT(PTO_VEC(M), 4, identity, v), v);                                                     \
+        if (PTO_LANES > 8)                                                                                             \
+            v = combine(PTO_SHIFT(PTO_VEC(M), 8, identity, v), v);                                                     \
+        return v;                                                                                                      \
+    }
+#else
+#define PTO_PREFIX(name, M, what, combine)                                                                             \
+    PTO_INLINE PTO_VEC(name) PTO_FN(prefix_##what, name)(PTO_VEC(name) v, PTO_VEC(name) identity)                      \
+    {                                                                                                                  \
+        PTO_VEC(name) sum = identity;                                                                                  \
+        for (int l = 0; l < PTO_LANES; l++) {                                                                          \
+            PTO_VEC(name) one = identity;                                                                              \
+            for (int m = l; m < PTO_LANES; m++)                                                                        \
+                one[m] = v[l];                                                                                         \
+            sum = combine(sum, one);                                                                                   \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }
+#endif
+
+#define PTO_PLUS(a, b) ((a) + (b))
+#define PTO_TIMES(a, b) ((a) * (b))
+#define PTO_ACROSS_FLOAT(T, name, M)                                                                                   \
+    PTO_FOLD(T, name, sum, PTO_PLUS) PTO_FOLD(T, name, prod, PTO_TIMES)                                                \
+    PTO_FOLD(T, name, max, pto_max_##name) PTO_FOLD(T, name, min, pto_min_##name)                                      \
+    PTO_PREFIX(name, M, sum, PTO_PLUS) PTO_PREFIX(name, M, prod, PTO_TIMES)                                            \
+    PTO_PREFIX(name, M, max, PTO_FN(max, name)) PTO_PREFIX(name, M, min, PTO_FN(min, name))
+#define PTO_ACROSS_INTEGER(T, name, M)                                                                                 \
+    PTO_FOLD(T, name, sum, pto_add_##name) PTO_FOLD(T, name, prod, pto_mul_##name)                                     \
+    PTO_FOLD(T, name, max, pto_max_##name) PTO_FOLD(T, name, min, pto_min_##name)                                      \
+    PTO_PREFIX(name, M, sum, PTO_FN(add, name)) PTO_PREFIX(name, M, prod, PTO_FN(mul, name))                           \
+    PTO_PREFIX(name, M, max, PTO_FN(max, name)) PTO_PREFIX(name, M, min, PTO_FN(min, name))
+PTO_ACROSS_FLOAT(float, f32, i32)
+PTO_ACROSS_FLOAT(double, f64, i64)
+PTO_ACROSS_INTEGER(int64_t, i64, i64)
+PTO_ACROSS_INTEGER(int32_t, i32, i32)
+PTO_ACROSS_INTEGER(uint64_t, u64, i64)
+PTO_ACROSS_INTEGER(uint32_t, u32, i32)
+PTO_ACROSS_INTEGER(int16_t, i16, i16)
+PTO_ACROSS_INTEGER(uint16_t, u16, i16)
+PTO_ACROSS_INTEGER(int8_t, i8, i8)
+PTO_ACROSS_INTEGER(uint8_t, u8, i8)
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#undef PTO_ACROSS_FLOAT
+#undef PTO_ACROSS_INTEGER
+#undef PTO_FOLD
+#undef PTO_PREFIX
+#undef PTO_PLUS
+#undef PTO_TIMES
+#undef PTO_SHIFT
+#undef PTO_LANEWISE1
+#undef PTO_LANEWISE2
+#undef PTO_LANES_F32
+#undef PTO_LANES_F64
+#undef PTO_LANES
