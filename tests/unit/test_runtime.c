@@ -425,6 +425,31 @@ START_TEST(pack_unpack)
 }
 END_TEST
 
+START_TEST(unit_stride)
+{
+    int16_t memory[200], want[200];
+    pto_context *ctx = pto_context_new(NULL);
+    pto_tensor t = pto_tensor_dense(memory, PTO_I16, 2, (int64_t[]){5, 7}), unit;
+    ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
+    t.stride[0] = 20;
+    ck_assert_int_eq(pto_unit_stride(ctx, &t, 1, &unit), PTO_OK);
+    ck_assert_ptr_eq(unit.data, memory);                        // rows may be apart
+    t.stride[0] = 1;
+    t.stride[1] = 5;
+    memset(memory, 0x55, sizeof memory);
+    walk(&t, 0);
+    memcpy(want, memory, sizeof memory);
+    ck_assert_int_eq(pto_unit_stride(ctx, &t, 1, &unit), PTO_OK);
+    ck_assert_ptr_ne(unit.data, memory);
+    ck_assert_int_eq(walk(&unit, 1), 0);
+    memset(memory, 0x55, sizeof memory);
+    pto_unit_stride_done(ctx, &t, &unit);
+    ck_assert_mem_eq(memory, want, sizeof memory);
+    pto_leave(ctx, PTO_OK);
+    pto_context_free(ctx);
+}
+END_TEST
+
 Suite *suite_runtime(void);
 Suite *suite_runtime(void)
 {
@@ -445,6 +470,7 @@ Suite *suite_runtime(void)
     tcase_add_test(c, dlpack_from_others);
     tcase_add_test(c, dlpack_layout);
     tcase_add_test(c, pack_unpack);
+    tcase_add_test(c, unit_stride);
     suite_add_tcase(s, c);
     return s;
 }
