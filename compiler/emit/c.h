@@ -42,6 +42,7 @@ typedef struct {
     bool in_task;                 // symbols come from the frame
     int temps;                    // numbers variables of checked subscripts
     int sites;                    // numbers places that can fault
+    bool streams;                 // the function stores past the caches
 } Emit;
 
 // names.c
@@ -69,6 +70,9 @@ const char *c_value_type(DType t);                                      // of a 
 int64_t c_modulo(int64_t window);                                       // rounded up where that makes it cheap
 bool c_subscript_is_data(const Expr *sub);                              // must be checked at run time
 bool c_is_linear(const Expr *sub);                                      // a sum of multiples: no min, max or division
+
+// kernel.c
+bool c_is_read(Emit *e, const Tensor *t);                               // by some equation of the kernel
 
 // vector.c
 bool vector_loop(Emit *e, const Node *n);                               // emits it and returns true, or false: do it as scalar

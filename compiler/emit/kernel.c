@@ -25,11 +25,34 @@ static char *buffer_close(Arena *a, Buffer *b)
     return s;
 }
 
+typedef struct { const Tensor *t; bool found; } Reads;
+
+static bool see_tensor(Expr *x, void *data)
+{
+    Reads *r = data;
+    r->found = r->found || (x->op == OP_READ && x->tensor == r->t);
+    return !r->found;
+}
+
+bool c_is_read(Emit *e, const Tensor *t)
+{
+    Reads r = { t, false };
+    for (int i = 0; i < e->k->equations.n && !r.found; i++) {
+        const Equation *eq = e->k->equations.at[i];
+        expr_walk(eq->rhs, see_tensor, &r);
+        for (int j = 0; eq->nest && j < eq->nest->conds.n; j++)
+            expr_walk(eq->nest->conds.at[j], see_tensor, &r);
+    }
+    return r.found;
+}
+
 // ---- what exists ----------------------------------------------------------------------------------------------------
 
 static bool is_scalar_input(const Tensor *t) { return t->kind == TENSOR_INPUT && t->rank == 0; }
 
 static const char *element(const Tensor *t) { return dtype_ctype(t->type); }
+
+static bool may_stream(const Tensor *t) { return t->kind == TENSOR_OUTPUT && t->rank > 0 && (t->type == DT_F32 || t->type == DT_F64); }
 
 static void add_symbols(Emit *e)
 {
@@ -49,6 +72,8 @@ static void add_symbols(Emit *e)
             name_add_symbol(e, n, arena_printf(e->a, "%s *const", element(t)), arena_printf(e->a, "(void *)(f->scratch + (size_t)worker * f->scratch_bytes + f->%s)", n));
         else
             name_add_symbol(e, n, arena_printf(e->a, "%s%s *const", t->kind == TENSOR_INPUT ? "const " : "", element(t)), arena_printf(e->a, "f->%s", n));
+        if (may_stream(t))
+            name_add_symbol(e, arena_printf(e->a, "%s_big", n), "const int", arena_printf(e->a, "f->%s_big", n));
         for (int d = 0; d + 1 < t->rank; d++)
             name_add_symbol(e, arena_printf(e->a, "%s_s%d", n, d), "const int64_t", arena_printf(e->a, "f->%s_s%d", n, d));
     }
@@ -103,6 +128,8 @@ static void emit_frame(Emit *e, FILE *out, const char *name, const Structure *s)
             fprintf(out, "    size_t %s;                  // bytes into a worker's scratch\n", n);
         else
             fprintf(out, "    %s%s *%s;\n", t->kind == TENSOR_INPUT ? "const " : "", element(t), n);
+        if (may_stream(t))
+            fprintf(out, "    int %s_big;                      // larger than the caches\n", n);
         for (int d = 0; d + 1 < t->rank; d++)
             fprintf(out, "    int64_t %s_s%d;\n", n, d);
     }
@@ -200,7 +227,10 @@ static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, in
     e->out = body.stream;
     e->indent = 1;
     e->temps = 0;
+    e->streams = false;
     c_body(e, grid);
+    if (e->streams)
+        c_line(e, "pto_stream_end();");
     char *tiles = buffer_close(e->a, &head), *text = buffer_close(e->a, &body);
     fprintf(out, "static PTO_TARGET void %s_%s%d(void *frame, int worker, const int64_t *tile)\n{\n", name, grid->ndims ? "task" : "part", number);
     fprintf(out, "    const struct %s_frame *const f = frame;\n    (void)worker;\n    (void)tile;\n    (void)f;\n", name);
@@ -403,6 +433,8 @@ static void emit_tensor_fields(Emit *e, const Tensor *t)
     c_line(e, "if ((status = pto_unit_stride(ctx, %s, %s, &%s_dense)) != PTO_OK)", n, t->kind == TENSOR_INPUT ? "1" : "0", field);
     c_line(e, "    return pto_leave(ctx, status);");
     c_line(e, "f.%s = %s_dense.data;", field, field);
+    if (may_stream(t))
+        c_line(e, "f.%s_big = pto_tensor_elements(%s) > %lld;", field, n, (long long)(machine_tier_bytes(e->o->machine, 2) / dtype_bytes(t->type)));
     for (int d = 0; d + 1 < t->rank; d++)
         c_line(e, "f.%s_s%d = %s_dense.stride[%d];", field, d, field, d);
 }

@@ -372,6 +372,18 @@ static const char *register_text(Emit *e, const Tensor *t)
     return arena_printf(e->a, "%s%s", e->reg_name[t->id], e->vec->suffix);
 }
 
+// A result that is large and that the kernel never reads again goes past the caches (where it is large is known at run time).
+static bool streams(Emit *e, const Node *n)
+{
+    const Tensor *t = n->tensor;
+    return n->op == OPK_MAP && t->kind == TENSOR_OUTPUT && (t->type == DT_F32 || t->type == DT_F64) && !c_is_read(e, t) && place_stride(e, t, n->subs) == 1;
+}
+
+static const char *past_name(Emit *e, const Tensor *t)
+{
+    return arena_printf(e->a, "%s_past", e->tensor[t->id]);
+}
+
 static void store_memory(Emit *e, const Node *n, const char *v)
 {
     const Tensor *t = n->tensor;
@@ -392,6 +404,8 @@ static void store_memory(Emit *e, const Node *n, const char *v)
         c_line(e, "%s(&%s, %s);", fn(e, arena_printf(e->a, "store_%s", dtype_name(t->type)), "f32"), place, v);
     else if (t->type == DT_BOOL)
         c_line(e, "%s(&%s, %s);", fn(e, "store", "u8"), place, converted(e, arena_printf(e->a, "(-%s)", v), "u8"));
+    else if (streams(e, n))
+        c_line(e, "%s(&%s, %s, %s);", fn(e, "put", dtype_name(t->type)), place, v, past_name(e, t));
     else
         c_line(e, "%s(&%s, %s);", fn(e, "store", dtype_name(t->type)), place, v);
 }
@@ -665,6 +679,23 @@ static int width_of(const Emit *e, const Node *n)
     return e->o->machine->vector_bytes / n->lanes;
 }
 
+// Whether results may go past the caches, decided once for the run of vectors that starts here.
+static void decide_streams(Emit *e, const Node *n)
+{
+    for (int i = 0; i < n->body.n; i++) {
+        const Node *b = n->body.at[i];
+        if (b->kind != NODE_OP) {
+            decide_streams(e, b);
+            continue;
+        }
+        if (!streams(e, b))
+            continue;
+        const char *big = name_symbol(e, arena_printf(e->a, "%s_big", e->tensor[b->tensor->id]));
+        c_line(e, "const int %s = %s && pto_aligned(&%s, %d);", past_name(e, b->tensor), big, c_place(e, b->tensor, b->subs), dtype_bytes(b->tensor->type) * e->vec->lanes);
+        e->streams = true;
+    }
+}
+
 static void vector_part(Emit *e, const Node *n, const char *j, const char *first, const char *end, int copies)
 {
     Carried carried_ops = { 0 };
@@ -706,6 +737,8 @@ bool vector_loop(Emit *e, const Node *n)
     }
     c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", j, lo, j, hi, j);
     e->indent++;
+    e->vec = &vec;
+    decide_streams(e, n);
     for (int copies = n->unroll; copies >= 1; copies = copies > 1 ? 1 : 0) {
         e->vec = &vec;
         vector_part(e, n, j, first, end, copies);

@@ -15,6 +15,14 @@
 #include <arm_neon.h>
 #endif
 
+PTO_INLINE int pto_aligned(const void *p, int bytes) { return ((uintptr_t)p & (uintptr_t)(bytes - 1)) == 0; }
+PTO_INLINE void pto_stream_end(void)
+{
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+
 #define PTO_CAT3_(a, b, c) a##b##c
 #define PTO_CAT3(a, b, c) PTO_CAT3_(a, b, c)
 #define PTO_VEC(t) PTO_CAT3(t, x, PTO_LANES)                         // f32 -> f32x8
@@ -196,6 +204,52 @@ PTO_INLINE PTO_VEC(f64) PTO_FN(sqrt, f64)(PTO_VEC(f64) x)
         x[l] = sqrt(x[l]);
     return x;
 #endif
+}
+
+// A store past the caches, for results larger than they are that nothing reads soon. `p` is aligned to the vector where
+// `past` is true (pto_aligned); pto_stream_end orders such stores before what follows.
+PTO_INLINE void PTO_FN(put, f32)(float *p, PTO_VEC(f32) v, int past)
+{
+#if defined(__x86_64__) && PTO_LANES_F32 == 16
+    if (past) {
+        _mm_stream_ps(p, (__m128)v);
+        return;
+    }
+#elif PTO_X86 && PTO_LANES_F32 == 32
+    if (past) {
+        _mm256_stream_ps(p, (__m256)v);
+        return;
+    }
+#elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
+    if (past) {
+        _mm512_stream_ps(p, (__m512)v);
+        return;
+    }
+#endif
+    (void)past;
+    PTO_FN(store, f32)(p, v);
+}
+
+PTO_INLINE void PTO_FN(put, f64)(double *p, PTO_VEC(f64) v, int past)
+{
+#if defined(__x86_64__) && PTO_LANES_F64 == 16
+    if (past) {
+        _mm_stream_pd(p, (__m128d)v);
+        return;
+    }
+#elif PTO_X86 && PTO_LANES_F64 == 32
+    if (past) {
+        _mm256_stream_pd(p, (__m256d)v);
+        return;
+    }
+#elif PTO_X86 >= 4 && PTO_LANES_F64 == 64
+    if (past) {
+        _mm512_stream_pd(p, (__m512d)v);
+        return;
+    }
+#endif
+    (void)past;
+    PTO_FN(store, f64)(p, v);
 }
 
 PTO_INLINE PTO_VEC(f32) PTO_FN(rsqrt, f32)(PTO_VEC(f32) x) { return PTO_FN(splat, f32)(1.0f) / PTO_FN(sqrt, f32)(x); }
