@@ -6,11 +6,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // ---- hashing ----
@@ -80,7 +82,7 @@ bool cache_find(Arena *a, const Hash *h, CacheEntry *entry, const char **error)
         return false;
     }
     entry->object = arena_printf(a, "%s/%016" PRIx64 "%016" PRIx64 ".so", entry->folder, h->a, h->b);
-    entry->present = access(entry->object, R_OK) == 0;
+    entry->present = utimensat(AT_FDCWD, entry->object, NULL, 0) == 0 && access(entry->object, R_OK) == 0;
     return true;
 }
 
@@ -89,10 +91,31 @@ const char *cache_work_folder(Arena *a, const CacheEntry *entry)
     return mkdtemp(arena_printf(a, "%s/build-XXXXXX", entry->folder));
 }
 
+// Objects unused for a month, and folders that a killed build left a day ago.
+static void prune(Arena *a, const CacheEntry *entry)
+{
+    DIR *dir = opendir(entry->folder);
+    time_t now = time(NULL);
+    struct stat st;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        const char *path = arena_printf(a, "%s/%s", entry->folder, e->d_name), *dot = strrchr(e->d_name, '.');
+        if (e->d_name[0] == '.' || lstat(path, &st) != 0)
+            continue;
+        if (S_ISREG(st.st_mode) && dot && strcmp(dot, ".so") == 0 && now - st.st_mtime > 30 * 24 * 3600)
+            unlink(path);
+        if (S_ISDIR(st.st_mode) && strncmp(e->d_name, "build-", 6) == 0 && now - st.st_mtime > 24 * 3600)
+            cache_remove_folder(a, path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 bool cache_store(Arena *a, const CacheEntry *entry, const char *work, const char *object)
 {
     bool ok = rename(object, entry->object) == 0;
     cache_remove_folder(a, work);
+    if (!entry->temporary)
+        prune(a, entry);
     return ok;
 }
 

@@ -25,7 +25,8 @@ typedef struct {
 bool cache_find(Arena *a, const Hash *h, CacheEntry *entry, const char **error);
 // A new folder beside the entry to build in. Empty it and cache_store or remove it.
 const char *cache_work_folder(Arena *a, const CacheEntry *entry);
-// Moves a finished object to its place, whatever other processes do meanwhile, and removes the work folder.
+// Moves a finished object to its place, whatever other processes do meanwhile, and removes the work folder. Objects that
+// nobody has used for a month go at the same time.
 bool cache_store(Arena *a, const CacheEntry *entry, const char *work, const char *object);
 void cache_remove_folder(Arena *a, const char *folder);       // with the files in it
 void cache_drop(Arena *a, const CacheEntry *entry);           // after loading

@@ -288,7 +288,7 @@ static void evaluate(Trial *t)
     }
     t->expected = ARENA_ARRAY(t->arena, RefTensor *, k->outputs.n + 1);
     int64_t work = 0;
-    RefOptions options = {.max_work = c->job->effort * WORK_PER_EFFORT / 4, .max_elements = INT64_C(1) << 26, .work = &work};
+    RefOptions options = {.max_work = c->job->effort * WORK_PER_EFFORT / 4, .max_elements = INT64_C(1) << 24, .work = &work};
     t->status = ref_eval(t->arena, k, t->dims, inputs, t->expected, &options, &t->fault);
     c->work += work;
 }

@@ -32,6 +32,12 @@ static bool is_device(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
+static bool is_same_file(const char *x, const char *y)
+{
+    struct stat a, b;
+    return x && y && stat(x, &a) == 0 && stat(y, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 // A header beside the C unless that goes to a pipe or device.
 static int find_paths(Arena *a, const Options *o, Paths *p)
 {
@@ -44,6 +50,8 @@ static int find_paths(Arena *a, const Options *o, Paths *p)
         if (strcmp(p->h, p->c) == 0)
             return complain(EXIT_USAGE, "-o %s: the C would be its own header; name it .c or use --header", p->c);
     }
+    if (is_same_file(o->input, p->c) || is_same_file(o->input, p->h))
+        return complain(EXIT_USAGE, "the output would replace the input '%s'", o->input);
     p->header_name = p->h && strcmp(p->h, "-") != 0 ? base_name(p->h) : NULL;
     if (!o->depend)
         return 0;

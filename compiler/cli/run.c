@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct {
     Unit unit;
@@ -201,6 +202,9 @@ static int call(Call *c, const pto_kernel *kernel)
 {
     void **args = make_arguments(c, kernel);
     crash_note(arena_printf(c->arena, "calling kernel '%s'", kernel->name));
+    bool terminal = isatty(STDERR_FILENO);
+    if (terminal)
+        fprintf(stderr, "\r\033[Kptoc: running %s ...", kernel->name);
     int n = c->options->repeat;
     double *times = ARENA_ARRAY(c->arena, double, n + 1);
     for (int o = 0; o < c->kernel->outputs.n; o++)
@@ -211,6 +215,8 @@ static int call(Call *c, const pto_kernel *kernel)
         double start = now();
         pto_status s = kernel->call(c->context, args);
         times[k] = now() - start;
+        if (terminal && (s != PTO_OK || k + 1 == n))
+            fputs("\r\033[K", stderr);
         if (s != PTO_OK)
             return complain(EXIT_USER, "%s", pto_context_error(c->context));
     }

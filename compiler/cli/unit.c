@@ -162,10 +162,28 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static int check_dump(const Unit *u)
+{
+    const char *wanted = u->options->dump_after;
+    const char *const *passes = pipeline_passes();
+    int n = 0;
+    for (; wanted && passes[n]; n++)
+        if (strcmp(passes[n], wanted) == 0)
+            return 0;
+    if (!wanted || strcmp(wanted, "all") == 0)
+        return 0;
+    const char *meant = closest_name(wanted, n, passes);
+    return complain(EXIT_USAGE, "unknown pass '%s'%s%s%s (see --help=passes)", wanted, meant ? "; did you mean '" : "", meant ? meant : "",
+                    meant ? "'?" : "");
+}
+
 int unit_compile(Unit *u, const char *target, const char *header_name, bool want_c, Compiled *out)
 {
     const Options *o = u->options;
     *out = (Compiled){.c = NULL};
+    int code = check_dump(u);
+    if (code)
+        return code;
     FILE *c = want_c ? open_memstream(&out->c, &out->c_size) : NULL, *h = want_c ? open_memstream(&out->h, &out->h_size) : NULL;
     FILE *ir = o->emit_ir ? open_memstream(&out->ir, &out->ir_size) : NULL;
     FILE *schedule = o->emit_schedule ? open_memstream(&out->schedule, &out->schedule_size) : NULL;
