@@ -254,6 +254,69 @@ static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, in
     e->bound.n = 0;
 }
 
+// ---- logs -----------------------------------------------------------------------------------------------------------------
+
+// The format as a C string; integers are passed as long long, floats as double.
+static const char *format_text(Emit *e, const char *format)
+{
+    Buffer b;
+    buffer_open(&b);
+    bool conversion = false;
+    for (const char *c = format; *c; c++) {
+        if (conversion && (*c == 'd' || *c == 'i'))
+            fputs("ll", b.stream);
+        conversion = *c == '%' ? !conversion : conversion && !((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z'));
+        if (*c == '"' || *c == '\\')
+            fprintf(b.stream, "\\%c", *c);
+        else if ((unsigned char)*c < ' ' || *c == 0x7f || *c == '?')
+            fprintf(b.stream, "\\%03o", (unsigned char)*c);
+        else
+            fputc(*c, b.stream);
+    }
+    return buffer_close(e->a, &b);
+}
+
+static void emit_log(Emit *e, const Log *log)
+{
+    int depth = 0, scope = e->bound.n;
+    for (int i = 0; i < log->indices.n; i++, depth++) {
+        const Index *x = log->indices.at[i];
+        const char *lo = c_index(e, x->lo), *hi = c_index(e, x->hi), *name = name_bind(e, x);
+        c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", name, lo, name, hi, name);
+        e->indent++;
+    }
+    for (int i = 0; i < log->conds.n; i++)
+        c_line(e, "if (!%s)", c_value(e, log->conds.at[i])), c_line(e, "    %s;", depth ? "continue" : "return");
+    const char *args = "";
+    for (int i = 0; i < log->args.n; i++)
+        args = arena_printf(e->a, "%s, (%s)%s", args, dtype_is_float(log->args.at[i]->type) ? "double" : "long long", c_value(e, log->args.at[i]));
+    c_line(e, "pto_logf(%s, \"%s\"%s);", name_symbol(e, "ctx"), format_text(e, log->format), args);
+    for (; depth > 0; depth--) {
+        e->indent--;
+        c_line(e, "}");
+    }
+    e->bound.n = scope;
+}
+
+static void emit_logs(Emit *e, FILE *out, const char *name)
+{
+    for (int i = 0; i < e->k->logs.n; i++) {
+        Buffer b;
+        buffer_open(&b);
+        e->out = b.stream;
+        e->indent = 1;
+        emit_log(e, e->k->logs.at[i]);
+        char *text = buffer_close(e->a, &b);
+        fprintf(out, "static PTO_TARGET void %s_log%d(const struct %s_frame *f)\n{\n", name, i, name);
+        for (int j = 0; j < e->symbols.n; j++) {
+            if (e->symbols.at[j].used)
+                fprintf(out, "    %s %s = %s;\n", e->symbols.at[j].type, e->symbols.at[j].name, e->symbols.at[j].load);
+            e->symbols.at[j].used = false;
+        }
+        fprintf(out, "%s}\n\n", text);
+    }
+}
+
 // ---- the signature ------------------------------------------------------------------------------------------------------
 
 static void emit_signature(FILE *out, Arena *a, const Kernel *k, bool workspace)
@@ -536,6 +599,8 @@ static void emit_entry(Emit *e, FILE *out, const char *name, const Structure *s)
     c_line(e, "    return pto_leave(ctx, PTO_ERR_MEMORY);");
     c_line(e, "%s_layout(&f, pto_workers(ctx), base);", name);
     emit_control(e, name, e->t->root, s);
+    for (int i = 0; i < e->k->logs.n; i++)
+        c_line(e, "%s_log%d(&f);", name, i);
     emit_unpack(e);
     c_line(e, "return pto_leave(ctx, PTO_OK);");
     fprintf(out, "}\n\n");
@@ -666,6 +731,7 @@ void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
     emit_layout(&e, out, name);
     for (int i = 0; i < s.grids.n; i++)
         emit_leaf(&e, out, name, s.grids.at[i], i, &s);
+    emit_logs(&e, out, name);
     emit_entry(&e, out, name, &s);
     emit_workspace(&e, out, name);
     emit_descriptor(&e, out, name);

@@ -525,6 +525,92 @@ static void copy_initial(Norm *n, const Poly *source, Tensor *t)
     push_equation(n, eq);
 }
 
+// Each argument of a log becomes an equation over its domain; the log prints the values when the kernel has run.
+static void normalize_log(Norm *n, const Log *log, int number)
+{
+    Log *copy = ARENA_NEW(n->a, Log);
+    *copy = *log;
+    copy->args.at = NULL;
+    copy->args.n = copy->args.cap = 0;
+    Equation *work = ARENA_NEW(n->a, Equation);
+    *work = (Equation){ .name = arena_printf(n->a, "log.%d", number), .range = log->range, .lhs_range = log->range, .origin = -1, .id = -1 };
+    for (int i = 0; i < log->indices.n; i++)
+        VEC_PUSH(n->a, &work->indices, log->indices.at[i]);
+    for (int i = 0; i < log->conds.n; i++)
+        VEC_PUSH(n->a, &work->conds, log->conds.at[i]);
+    n->eq = n->work = work;
+    n->refine.n = 0;
+    n->nhidden = 0;
+    for (int i = 0; i < log->args.n; i++) {
+        Expr *arg = lift(n, log->args.at[i]);
+        bool used[64];
+        for (int j = 0; j < work->indices.n; j++)
+            used[j] = true;
+        Lifted l = new_lifted(n, used, log->range);
+        l.eq->rhs = renamed(n, &l, arg);
+        finish_lifted(n, &l, "value", arg->type);
+        VEC_PUSH(n->a, &copy->args, read_lifted(n, &l));
+    }
+    VEC_PUSH(n->a, &n->k->logs, copy);
+}
+
+// ---- what nobody needs --------------------------------------------------------------------------------------------
+
+typedef struct { Arena *a; bool *live; VEC(const Tensor *) work; } Liveness;
+
+static bool mark_read(Expr *e, void *data)
+{
+    Liveness *l = data;
+    if (e->op == OP_READ && !l->live[e->tensor->id]) {
+        l->live[e->tensor->id] = true;
+        VEC_PUSH(l->a, &l->work, e->tensor);
+    }
+    return true;
+}
+
+static void mark_tensor(Liveness *l, const Tensor *t)
+{
+    if (!l->live[t->id])
+        VEC_PUSH(l->a, &l->work, t);
+    l->live[t->id] = true;
+}
+
+static void mark_equation(Liveness *l, const Equation *eq)
+{
+    expr_walk(eq->rhs, mark_read, l);
+    for (int j = 0; eq->nest && j < eq->nest->conds.n; j++)
+        expr_walk(eq->nest->conds.at[j], mark_read, l);
+}
+
+// Equations from which no output and no log can be reached are dropped; a fault in one of them would not count either.
+static void drop_dead(Norm *n)
+{
+    Kernel *k = n->k;
+    Liveness l = { .a = n->a, .live = ARENA_ARRAY(n->a, bool, k->tensors.n + 1) };
+    typedef VEC(const Equation *) Writers;
+    Writers *writers = ARENA_ARRAY(n->a, Writers, k->tensors.n + 1);
+    for (int i = 0; i < k->equations.n; i++)
+        VEC_PUSH(n->a, &writers[k->equations.at[i]->lhs->id], k->equations.at[i]);
+    for (int i = 0; i < k->outputs.n; i++)
+        mark_tensor(&l, k->outputs.at[i]);
+    for (int i = 0; i < k->logs.n; i++)
+        for (int j = 0; j < k->logs.at[i]->args.n; j++)
+            expr_walk(k->logs.at[i]->args.at[j], mark_read, &l);
+    while (l.work.n > 0) {
+        const Tensor *t = l.work.at[--l.work.n];
+        for (int i = 0; i < writers[t->id].n; i++)
+            mark_equation(&l, writers[t->id].at[i]);
+    }
+    int m = 0;
+    for (int i = 0; i < k->equations.n; i++)
+        if (l.live[k->equations.at[i]->lhs->id]) {
+            k->equations.at[m] = k->equations.at[i];
+            k->equations.at[m]->id = m;
+            m++;
+        }
+    k->equations.n = m;
+}
+
 Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *source)
 {
     int errors = diags_errors(d);
@@ -534,6 +620,8 @@ Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *source)
     k->tensors.n = k->tensors.cap = 0;
     k->equations.at = NULL;
     k->equations.n = k->equations.cap = 0;
+    k->logs.at = NULL;
+    k->logs.n = k->logs.cap = 0;
     for (int i = 0; i < source->tensors.n; i++)
         VEC_PUSH(k->arena, &k->tensors, source->tensors.at[i]);
     Poly *p = poly_new(k->arena, isl, source);
@@ -543,6 +631,9 @@ Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *source)
     for (int i = 0; i < source->outputs.n; i++)
         if (source->outputs.at[i]->init)
             copy_initial(&n, p, source->outputs.at[i]);
+    for (int i = 0; i < source->logs.n; i++)
+        normalize_log(&n, source->logs.at[i], i);
+    drop_dead(&n);
     poly_free(p);
     return diags_errors(d) == errors ? k : NULL;
 }

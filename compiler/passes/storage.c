@@ -404,7 +404,7 @@ static void fold_shared(Life *l, Storage *st)
     }
 }
 
-static void keep_shared(Life *l, Storage *st)
+static void keep_shared(Life *l, Storage *st, bool fold)
 {
     st->kind = STORE_WORKSPACE;
     for (int d = 0; d < l->x->rank; d++) {
@@ -413,10 +413,19 @@ static void keep_shared(Life *l, Storage *st)
         st->dim[d] = (StorageDim){ .kind = DIM_FULL, .base = l->x->lo[d] };
         st->dim[d].extent = expr_simplify(l->p->a, expr_binary(l->p->a, OP_MAX, DT_INDEX, expr_simplify(l->p->a, extent), zero));
     }
-    fold_shared(l, st);
+    if (fold)
+        fold_shared(l, st);
 }
 
 // ---- the pass ---------------------------------------------------------------------------------------------------
+
+static bool mark_logged(Expr *e, void *data)
+{
+    bool *logged = data;
+    if (e->op == OP_READ)
+        logged[e->tensor->id] = true;
+    return true;
+}
 
 void storage_assign(Plan *p, TileKernel *t)
 {
@@ -434,6 +443,10 @@ void storage_assign(Plan *p, TileKernel *t)
         add_user(p, &life[d->tensor->id].users, d->dst);
         VEC_PUSH(p->a, &life[d->tensor->id].deps, d);
     }
+    bool *logged = ARENA_ARRAY(p->a, bool, n + 1);          // read after all grids
+    for (int i = 0; i < p->kernel->logs.n; i++)
+        for (int j = 0; j < p->kernel->logs.at[i]->args.n; j++)
+            expr_walk(p->kernel->logs.at[i]->args.at[j], mark_logged, logged);
     t->storage = ARENA_ARRAY(p->a, Storage, n + 1);
     for (int i = 0; i < n; i++) {
         Tensor *x = p->kernel->tensors.at[i];
@@ -443,9 +456,9 @@ void storage_assign(Plan *p, TileKernel *t)
             st->kind = STORE_PARAM;
         else if (life[i].users.n == 0)
             st->kind = STORE_NONE;
-        else if (is_private(&life[i]))
+        else if (!logged[i] && is_private(&life[i]))
             keep_private(&life[i], st);
         else
-            keep_shared(&life[i], st);
+            keep_shared(&life[i], st, !logged[i]);
     }
 }
