@@ -1,6 +1,6 @@
 // Groups that only call something else: the unit tests, and shell scripts.
 //
-// A script tests/{cli,install,arm64,fuzz}/*.sh runs in a temporary folder with SOURCE, BUILD, PTOC, CC and CONFIG set;
+// A script tests/{cli,install,arm64}/*.sh or tests/fuzz/random.sh runs in a temporary folder with SOURCE, BUILD, PTOC, CC and CONFIG set;
 // exit code 0 is a pass, 77 a skip (its output says why). One that ends with a line of counts is counted by that.
 #include "run.h"
 
@@ -26,9 +26,14 @@ static Verdict run_script(const Test *t) {
     return code == 0 ? PASS : code == SKIP ? SKIP : FAIL;
 }
 
+static void add_script(const char *group, const char *path) {
+    test_add((Test){.group = group, .name = stem(path), .run = run_script, .path = path, .seconds = 300, .counts = true});
+}
+
 void add_scripts(void) {
-    static const char *const groups[] = {"cli", "install", "arm64", "fuzz"};
+    static const char *const groups[] = {"cli", "install", "arm64"};
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         for (char **f = files(text("%s/tests/%s", setup.source, groups[i]), ".sh"); *f; f++)
-            test_add((Test){.group = groups[i], .name = stem(*f), .run = run_script, .path = *f, .seconds = 300, .counts = true});
+            add_script(groups[i], *f);
+    add_script("fuzz", text("%s/tests/fuzz/random.sh", setup.source));
 }
