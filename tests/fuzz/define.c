@@ -7,8 +7,8 @@ const char *const index_names[MOST_RANK] = {"i", "j", "l"};
 
 Equation *equation_add(Tensor *t, const char *left, Node *right, const char *tail) {
     Equation *e = &t->equation[t->n++];
-    snprintf(e->left, sizeof e->left, "%s", left);
-    snprintf(e->tail, sizeof e->tail, "%s", tail);
+    text_put(e->left, sizeof e->left, "%s", left);
+    text_put(e->tail, sizeof e->tail, "%s", tail);
     e->right = right;
     return e;
 }
@@ -18,26 +18,26 @@ const char *subscripts_of(const Tensor *t) {
     return texts[t->rank];
 }
 
-// "i in 0..N, j in 1..M-1": all ranges, said.
-static void put_ranges(char *to, size_t size, const Tensor *t) {
+// " where i in 0..N, j in 1..M-1": all ranges, said.
+static void put_ranges(char *to, size_t size, const Scope *s) {
     char end[32];
     int n = 0;
-    for (int d = 0; d < t->rank; d++) {
-        span_end(end, sizeof end, t->axis[d].span, 0);
-        n += snprintf(to + n, size - (size_t)n, "%s%s in %d..%s", d ? ", " : " where ", index_names[d], t->axis[d].span.lo, end);
+    for (int d = 0; d < s->nvars; d++) {
+        span_end(end, sizeof end, s->var[d].span, 0);
+        n += text_put(to + n, size - (size_t)n, "%s%s in %d..%s", d ? ", " : " where ", s->var[d].name, s->var[d].span.lo, end);
     }
 }
 
 // Now and then an intermediate has no declaration: its shape and type come from its one equation, its ranges from `where`.
-static const char *undeclare(Random *r, Tensor *t, char *tail, size_t size) {
+static void undeclare(Random *r, Tensor *t, char *tail, size_t size) {
     tail[0] = '\0';
     if (t->kind != LOCAL || t->rank == 0 || random_chance(r, 55))
-        return tail;
+        return;
     t->declared = false;
     for (int d = 0; d < t->rank; d++)
         t->axis[d].border = NO_BORDER;
-    put_ranges(tail, size, t);
-    return tail;
+    Scope s = scope_of(NULL, r, t);
+    put_ranges(tail, size, &s);
 }
 
 static int random_rank(Random *r, Kind kind) {
@@ -51,12 +51,13 @@ bool define_map(Kernel *k, Random *r, Kind kind) {
     undeclare(r, t, tail, sizeof tail);
     Scope s = scope_of(k, r, t);
     char left[48];
-    snprintf(left, sizeof left, "%s", subscripts_of(t));
+    text_put(left, sizeof left, "%s", subscripts_of(t));
     if (t->rank == 1 && random_chance(r, 25) && !tail[0]) {
         int plus = random_in(r, 1, 2);                  // t[i+1] = ...
-        snprintf(left, sizeof left, "[i%+d]", plus);
+        text_put(left, sizeof left, "[i%+d]", plus);
         s.var[0].span.lo -= plus;
         s.var[0].span.hi -= plus;
+        put_ranges(tail, sizeof tail, &s);
     }
     equation_add(t, left, draw_expression(&s, t->type, 3), tail);
     return true;
@@ -92,10 +93,10 @@ static Terms draw_terms(Random *r, int rank) {
 
 static Node *term_read(const Tensor *x, int number, const int *at) {
     char text[96];
-    int n = snprintf(text, sizeof text, "%s", x->name);
+    int n = text_put(text, sizeof text, "%s", x->name);
     for (int d = 0; d < x->rank; d++)
-        n += snprintf(text + n, sizeof text - (size_t)n, at[d] ? "%s%s%+d" : "%s%s", d ? ", " : "[", index_names[d], at[d]);
-    snprintf(text + n, sizeof text - (size_t)n, "]");
+        n += text_put(text + n, sizeof text - (size_t)n, at[d] ? "%s%s%+d" : "%s%s", d ? ", " : "[", index_names[d], at[d]);
+    text_put(text + n, sizeof text - (size_t)n, "]");
     return node_new(x->type, number, text);
 }
 
@@ -173,8 +174,9 @@ bool define_stencil(Kernel *k, Random *r, Kind kind) {
     infer_axes(t, x, &terms);
     if (kind == LOCAL && random_chance(r, 75)) {
         t->declared = false;
+        Scope s = scope_of(k, r, t);
         if (!inferable(x, &terms) || random_chance(r, 20))
-            put_ranges(tail, sizeof tail, t);
+            put_ranges(tail, sizeof tail, &s);
     }
     equation_add(t, subscripts_of(t), weigh(r, t->type, x, source, &terms), tail);
     return true;
@@ -185,7 +187,7 @@ bool define_stencil(Kernel *k, Random *r, Kind kind) {
 static void conditional(Kernel *k, Random *r, Tensor *t, const char *condition) {
     char tail[96];
     Scope s = scope_of(k, r, t);
-    snprintf(tail, sizeof tail, "%s%s", strcmp(condition, "otherwise") == 0 && random_chance(r, 50) ? " " : " where ", condition);
+    text_put(tail, sizeof tail, "%s%s", strcmp(condition, "otherwise") == 0 && random_chance(r, 50) ? " " : " where ", condition);
     equation_add(t, subscripts_of(t), draw_expression(&s, t->type, 2), tail);
 }
 
@@ -205,7 +207,7 @@ bool define_pieces(Kernel *k, Random *r, Kind kind) {
     int pieces = random_in(r, 1, 2);
     if (pieces == 2) {
         conditional(k, r, t, t->rank == 2 ? "i == 1, j < 4" : "i == 1");
-        snprintf(text, sizeof text, t->rank == 2 ? "i > %d, j >= %d" : "i > %d", random_in(r, 1, 4), random_in(r, 0, 3));
+        text_put(text, sizeof text, t->rank == 2 ? "i > %d, j >= %d" : "i > %d", random_in(r, 1, 4), random_in(r, 0, 3));
     } else
         draw_affine(&s, text, sizeof text);
     conditional(k, r, t, text);
@@ -223,11 +225,11 @@ bool define_strided(Kernel *k, Random *r, Kind kind) {
     s.var[d].span = span;
     for (int rest = 0; rest < times; rest++) {
         char left[48], at[24];
-        snprintf(at, sizeof at, rest ? "%d*%s+%d" : "%d*%s", times, index_names[d], rest);
+        text_put(at, sizeof at, rest ? "%d*%s+%d" : "%d*%s", times, index_names[d], rest);
         if (t->rank == 1)
-            snprintf(left, sizeof left, "[%s]", at);
+            text_put(left, sizeof left, "[%s]", at);
         else
-            snprintf(left, sizeof left, "[%s, %s]", d == 0 ? at : "i", d == 1 ? at : "j");
+            text_put(left, sizeof left, "[%s, %s]", d == 0 ? at : "i", d == 1 ? at : "j");
         equation_add(t, left, draw_expression(&s, t->type, 2), "");
     }
     return true;
@@ -246,11 +248,11 @@ bool define_triangle(Kernel *k, Random *r, Kind kind) {
     span_end(end, sizeof end, t->axis[0].span, 0);
     t->declared = random_chance(r, 50);
     if (t->declared)
-        snprintf(tail, sizeof tail, " where j <= i");
+        text_put(tail, sizeof tail, " where j <= i");
     else if (random_chance(r, 50))
-        snprintf(tail, sizeof tail, " where i in 0..%s, j in 0..%s, j <= i", end, end);
+        text_put(tail, sizeof tail, " where i in 0..%s, j in 0..%s, j <= i", end, end);
     else
-        snprintf(tail, sizeof tail, " where i in 0..%s, j in 0..=i", end);
+        text_put(tail, sizeof tail, " where i in 0..%s, j in 0..=i", end);
     Scope s = scope_of(k, r, t);
     equation_add(t, subscripts_of(t), draw_expression(&s, t->type, 2), tail);
     return true;
@@ -264,7 +266,7 @@ bool define_updated(Kernel *k, Random *r, Kind kind) {
     *(t + 1) = *t;                              // the input that it starts from comes first
     swap = *t;
     swap.kind = INPUT;
-    snprintf(swap.name, sizeof swap.name, "z%d", k->n - 1);
+    text_put(swap.name, sizeof swap.name, "z%d", k->n - 1);
     *t++ = swap;
     k->n++;
     t->init = k->n - 2;
@@ -273,9 +275,9 @@ bool define_updated(Kernel *k, Random *r, Kind kind) {
     span_end(end, sizeof end, t->axis[0].span, -1);
     draw_affine(&s, text, sizeof text);
     if (random_chance(r, 50))
-        snprintf(tail, sizeof tail, " where %s", text);
+        text_put(tail, sizeof tail, " where %s", text);
     else
-        snprintf(tail, sizeof tail, " where i in %d..%s", t->axis[0].span.lo + 1, end);
+        text_put(tail, sizeof tail, " where i in %d..%s", t->axis[0].span.lo + 1, end);
     equation_add(t, subscripts_of(t), draw_expression(&s, t->type, 2), tail);
     return true;
 }
@@ -303,17 +305,17 @@ static bool draw_range(Scope *s, char *to, size_t size, const char *name, Span *
         if (how == 0)
             *span = (Span){.dim = NO_DIM, .lo = random_in(r, -2, 0), .hi = random_in(r, 1, 5)};
         span_end(end, sizeof end, *span, 0);
-        snprintf(to, size, "%s in %d..%s", name, span->lo, end);
+        text_put(to, size, "%s in %d..%s", name, span->lo, end);
         return how == 0;
     }
     *span = (Span){.dim = v->span.dim, .times = v->span.times, .lo = 0, .hi = v->span.hi};
     span_end(end, sizeof end, v->span, 0);
     if (how < 7)
-        snprintf(to, size, "%s in 0..=%s", name, v->name);
+        text_put(to, size, "%s in 0..=%s", name, v->name);
     else if (how == 7)
-        snprintf(to, size, "%s in 0..%s", name, v->name);
+        text_put(to, size, "%s in 0..%s", name, v->name);
     else
-        snprintf(to, size, "%s in %s..%s", name, v->name, end);
+        text_put(to, size, "%s in %s..%s", name, v->name, end);
     return how != 7;
 }
 
@@ -327,7 +329,7 @@ static bool draw_ranges(Scope *s, char *to, size_t size) {
         sure = draw_range(s, two, sizeof two, "p", &second) && sure;
         scope_add(s, "p", second);
     }
-    snprintf(to, size, "%s%s%s", one, two[0] ? ", " : "", two);
+    text_put(to, size, "%s%s%s", one, two[0] ? ", " : "", two);
     return sure;
 }
 
@@ -351,7 +353,7 @@ static Node *draw_reduction(Scope s, Type type) {
     char text[160], ranges[124];
     draw_ranges(&s, ranges, sizeof ranges);
     bool guarded = random_chance(r, 25);
-    snprintf(text, sizeof text, "(%s(%s%s) (@))", op, ranges, guarded ? " where @" : "");
+    text_put(text, sizeof text, "(%s(%s%s) (@))", op, ranges, guarded ? " where @" : "");
     Node *condition = guarded ? draw_condition(&s, 0) : NULL;
     return node_convert(type, bound(result, text, draw_expression(&s, body, 2), condition));
 }
@@ -383,18 +385,18 @@ bool define_position(Kernel *k, Random *r, Kind kind) {
     undeclare(r, t, tail, sizeof tail);
     Scope s = scope_of(k, r, t);
     if (t->rank > 0 && t->axis[0].span.lo >= 0 && t->axis[0].span.hi <= 0 && random_chance(r, 30)) {
-        snprintf(ranges, sizeof ranges, "k in 0..=i");
+        text_put(ranges, sizeof ranges, "k in 0..=i");
         scope_add(&s, "k", t->axis[0].span);
         s.var[t->rank].span.lo = 0;
     } else if (k->positive) {
         scope_add(&s, "k", (Span){.dim = random_in(r, DIM_M, DIM_K), .times = 1});
         span_end(text, sizeof text, s.var[t->rank].span, 0);
-        snprintf(ranges, sizeof ranges, "k in 0..%s", text);
+        text_put(ranges, sizeof ranges, "k in 0..%s", text);
     } else {
         scope_add(&s, "k", (Span){.dim = NO_DIM, .lo = -1, .hi = 4});
-        snprintf(ranges, sizeof ranges, "k in -1..4");
+        text_put(ranges, sizeof ranges, "k in -1..4");
     }
-    snprintf(text, sizeof text, "%s(%s) (@)", PICK(r, "argmax", "argmin"), ranges);
+    text_put(text, sizeof text, "%s(%s) (@)", PICK(r, "argmax", "argmin"), ranges);
     t->type = I64;
     equation_add(t, subscripts_of(t), bound(I64, text, draw_expression(&s, (Type)random_below(r, BOOL), 1), NULL), tail);
     return true;
@@ -408,8 +410,8 @@ bool define_histogram(Kernel *k, Random *r, Kind kind) {
             continue;
         char text[160], end[32], read[32];
         span_end(end, sizeof end, x->axis[0].span, 0);
-        snprintf(text, sizeof text, "(sum(k in %d..%s where @ == i) (@))", x->axis[0].span.lo, end);
-        snprintf(read, sizeof read, "%s[k]", x->name);
+        text_put(text, sizeof text, "(sum(k in %d..%s where @ == i) (@))", x->axis[0].span.lo, end);
+        text_put(read, sizeof read, "%s[k]", x->name);
         Node *key = node_new(x->type, (int)(x - k->tensor), read);
         Tensor *t = tensor_new(k, r, kind, 1);
         t->type = type_sum(t->type);
@@ -433,21 +435,21 @@ static bool contract(Kernel *k, Random *r, Kind kind, int ia, int ib) {
     Axis axis[2 * MOST_RANK];
     char a[40], b[40], text[96];
     const Tensor *x = &k->tensor[ia], *y = &k->tensor[ib];
-    int rank = 0, na = snprintf(a, sizeof a, "%s", x->name), nb = snprintf(b, sizeof b, "%s", y->name);
+    int rank = 0, na = text_put(a, sizeof a, "%s", x->name), nb = text_put(b, sizeof b, "%s", y->name);
     if (!same_span(x->axis[p].span, y->axis[q].span) || x->rank + y->rank - 2 > MOST_RANK)
         return false;
     for (int d = 0; d < x->rank; d++) {
-        na += snprintf(a + na, sizeof a - (size_t)na, "%s%s", d ? ", " : "[", d == p ? "k" : index_names[rank]);
+        na += text_put(a + na, sizeof a - (size_t)na, "%s%s", d ? ", " : "[", d == p ? "k" : index_names[rank]);
         if (d != p)
             axis[rank++] = (Axis){.span = x->axis[d].span};
     }
     for (int d = 0; d < y->rank; d++) {
-        nb += snprintf(b + nb, sizeof b - (size_t)nb, "%s%s", d ? ", " : "[", d == q ? "k" : index_names[rank]);
+        nb += text_put(b + nb, sizeof b - (size_t)nb, "%s%s", d ? ", " : "[", d == q ? "k" : index_names[rank]);
         if (d != q)
             axis[rank++] = (Axis){.span = y->axis[d].span};
     }
     Type type = type_sum(x->type);
-    snprintf(text, sizeof text, "(%s(k) (%s))", PICK(r, "sum", "sum", "max", "min"), PICK(r, "@ * @", "@ + @", "@ - @"));
+    text_put(text, sizeof text, "(%s(k) (%s))", PICK(r, "sum", "sum", "max", "min"), PICK(r, "@ * @", "@ + @", "@ - @"));
     if (text[1] != 's')
         type = x->type;
     strcat(a, "]");
@@ -480,7 +482,7 @@ bool define_scan(Kernel *k, Random *r, Kind kind) {
     Scope s = scope_of(k, r, t);
     bool logic = t->type == BOOL && random_chance(r, 60);
     Type result = logic ? BOOL : type_sum(t->type), body = logic ? BOOL : summand(r, result);
-    snprintf(text, sizeof text, "(scan(%s, %s%s) (@))", logic ? PICK(r, "&&", "||") : PICK(r, "+", "+", "max", "min", "*"),
+    text_put(text, sizeof text, "(scan(%s, %s%s) (@))", logic ? PICK(r, "&&", "||") : body == BOOL ? "+" : PICK(r, "+", "+", "max", "min", "*"),
              index_names[random_in(r, 0, t->rank - 1)], PICK(r, "", "", ", exclusive", ", reverse", ", exclusive, reverse"));
     Node *x = node_with(result, text, 1, draw_expression(&s, body, 2));
     if (t->type == BOOL && !logic)

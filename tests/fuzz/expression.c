@@ -29,7 +29,7 @@ Node *node_convert(Type type, Node *x) {
     char text[16];
     if (x->type == type)
         return x;
-    snprintf(text, sizeof text, "%s(@)", type_names[type]);
+    text_put(text, sizeof text, "%s(@)", type_names[type]);
     return node_with(type, text, 1, x);
 }
 
@@ -53,7 +53,7 @@ static bool span_shorter(Span x, Span y) {
 }
 
 Scope scope_of(Kernel *k, Random *r, const Tensor *t) {
-    Scope s = {.kernel = k, .random = r, .limit = (int)(t - k->tensor), .data = 1};
+    Scope s = {.kernel = k, .random = r, .limit = k ? (int)(t - k->tensor) : 0, .data = 1};
     for (int d = 0; d < t->rank; d++)
         scope_add(&s, index_names[d], t->axis[d].span);
     return s;
@@ -74,7 +74,7 @@ static const Var *any_var(Scope *s) {
 }
 
 static void put_sum(char *to, size_t size, const char *x, int plus) {
-    snprintf(to, size, plus ? "%s%+d" : "%s", x, plus);
+    text_put(to, size, plus ? "%s%+d" : "%s", x, plus);
 }
 
 static bool behind_border(const Scope *s, const Axis *a, Span v) {
@@ -97,7 +97,7 @@ static bool at_multiple(Scope *s, const Axis *a, Subscript *to) {
     int times = random_in(s->random, 2, 3), plus = random_in(s->random, -1, 2);
     if (!v || !span_holds(a->span, v->span, times, plus))
         return false;
-    snprintf(to->text, sizeof to->text, plus ? "%d*%s%+d" : "%d*%s", times, v->name, plus);
+    text_put(to->text, sizeof to->text, plus ? "%d*%s%+d" : "%d*%s", times, v->name, plus);
     return true;
 }
 
@@ -107,7 +107,7 @@ static bool at_mirror(Scope *s, const Axis *a, Subscript *to) {
     if (!v || v->span.dim == NO_DIM || !span_holds(a->span, v->span, 1, 0))
         return false;
     span_end(end, sizeof end, a->span, a->span.lo - 1);
-    snprintf(to->text, sizeof to->text, "%s-%s", end, v->name);
+    text_put(to->text, sizeof to->text, "%s-%s", end, v->name);
     return true;
 }
 
@@ -115,7 +115,7 @@ static bool at_half(Scope *s, const Axis *a, Subscript *to) {
     const Var *v = any_var(s);
     if (!v || v->span.lo < 0 || a->span.lo > 0 || !span_holds(a->span, v->span, 1, 0))
         return false;
-    snprintf(to->text, sizeof to->text, "floordiv(%s, 2)", v->name);
+    text_put(to->text, sizeof to->text, "floordiv(%s, 2)", v->name);
     return true;
 }
 
@@ -126,9 +126,9 @@ static bool at_outside(Scope *s, const Axis *a, Subscript *to) {
     if (!v || !behind_border(s, a, none))
         return false;
     switch (random_below(s->random, 4)) {
-    case 0: snprintf(to->text, sizeof to->text, "%s+%s", v->name, w->name); break;
-    case 1: snprintf(to->text, sizeof to->text, "2*%s-%u", v->name, random_below(s->random, 6)); break;
-    case 2: snprintf(to->text, sizeof to->text, "%u-%s", random_below(s->random, 9), v->name); break;
+    case 0: text_put(to->text, sizeof to->text, "%s+%s", v->name, w->name); break;
+    case 1: text_put(to->text, sizeof to->text, "2*%s-%u", v->name, random_below(s->random, 6)); break;
+    case 2: text_put(to->text, sizeof to->text, "%u-%s", random_below(s->random, 9), v->name); break;
     default: put_sum(to->text, sizeof to->text, v->name, random_in(s->random, -9, 9)); break;
     }
     return true;
@@ -141,7 +141,7 @@ static bool at_clamped(Scope *s, const Axis *a, Subscript *to) {
         return false;
     put_sum(x, sizeof x, v->name, random_in(s->random, -3, 3));
     span_end(end, sizeof end, a->span, -1);
-    snprintf(to->text, sizeof to->text, "min(max(%s, %d), %s)", x, a->span.lo, end);
+    text_put(to->text, sizeof to->text, "min(max(%s, %d), %s)", x, a->span.lo, end);
     return true;
 }
 
@@ -162,8 +162,8 @@ static bool at_guarded(Scope *s, const Axis *a, Subscript *to) {
         return false;
     put_sum(x, sizeof x, v->name, random_in(s->random, -2, 2));
     span_end(end, sizeof end, a->span, 0);
-    snprintf(to->text, sizeof to->text, "%s", x);
-    snprintf(to->when, sizeof to->when, "%s >= %d && %s < %s", x, a->span.lo, x, end);
+    text_put(to->text, sizeof to->text, "%s", x);
+    text_put(to->when, sizeof to->when, "%s >= %d && %s < %s", x, a->span.lo, x, end);
     return true;
 }
 
@@ -177,9 +177,9 @@ static bool at_data(Scope *s, const Axis *a, Subscript *to) {
     s->data++;
     span_end(end, sizeof end, a->span, a->span.lo ? -1 : 0);
     if (a->span.lo)
-        snprintf(to->text, sizeof to->text, "clamp(i64(@), %d, %s)", a->span.lo, end);
+        text_put(to->text, sizeof to->text, "clamp(i64(@), %d, %s)", a->span.lo, end);
     else
-        snprintf(to->text, sizeof to->text, "mod(i64(@), %s)", end);
+        text_put(to->text, sizeof to->text, "mod(i64(@), %s)", end);
     return true;
 }
 
@@ -199,21 +199,21 @@ static bool draw_subscript(Scope *s, const Axis *a, bool affine, Subscript *to) 
 static Node *read_at(Scope *s, int tensor, const Subscript *at) {
     const Tensor *t = &s->kernel->tensor[tensor];
     char text[240], when[240] = "";
-    int n = snprintf(text, sizeof text, "%s", t->name);
+    int n = text_put(text, sizeof text, "%s", t->name);
     Node *x = node_new(t->type, tensor, "");
     for (int d = 0; d < t->rank; d++) {
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", d ? ", " : "[", at[d].text);
+        n += text_put(text + n, sizeof text - (size_t)n, "%s%s", d ? ", " : "[", at[d].text);
         if (at[d].kid)
             x->kid[x->n++] = at[d].kid;
         if (at[d].when[0])
-            snprintf(when + strlen(when), sizeof when - strlen(when), "%s%s", when[0] ? " && " : "", at[d].when);
+            text_put(when + strlen(when), sizeof when - strlen(when), "%s%s", when[0] ? " && " : "", at[d].when);
     }
     if (t->triangle)
-        snprintf(when + strlen(when), sizeof when - strlen(when), "%s%s <= %s", when[0] ? " && " : "", at[1].text, at[0].text);
-    snprintf(x->text, sizeof x->text, "%s%s", text, t->rank ? "]" : "");
+        text_put(when + strlen(when), sizeof when - strlen(when), "%s%s <= %s", when[0] ? " && " : "", at[1].text, at[0].text);
+    text_put(x->text, sizeof x->text, "%s%s", text, t->rank ? "]" : "");
     if (!when[0])
         return x;
-    snprintf(text, sizeof text, "(if %s then @ else @)", when);
+    text_put(text, sizeof text, "(if %s then @ else @)", when);
     return node_with(t->type, text, 2, x, draw_literal(s->random, t->type));
 }
 
@@ -243,32 +243,33 @@ void draw_affine(Scope *s, char *to, size_t size) {
     const Var *v = any_var(s), *w = any_var(s);
     char end[32];
     if (!v) {
-        snprintf(to, size, "M > %u", random_below(s->random, 5));
+        text_put(to, size, "M > %u", random_below(s->random, 5));
         return;
     }
     uint32_t c = random_below(s->random, 6);
     span_end(end, sizeof end, v->span, -(int)random_below(s->random, 3));
     switch (random_below(s->random, 10)) {
-    case 0: case 1: snprintf(to, size, "%s %s %u", v->name, PICK(s->random, "<", ">=", "<=", ">"), c); return;
-    case 2: snprintf(to, size, "%s %s %u", v->name, PICK(s->random, "==", "!="), c); return;
-    case 3: snprintf(to, size, "%s %s %s", v->name, PICK(s->random, "<", ">=", "!=", "=="), end); return;
-    case 4: snprintf(to, size, "mod(%s, %u) == %u", v->name, 2 + c / 3, c % 2); return;
+    case 0: case 1: text_put(to, size, "%s %s %u", v->name, PICK(s->random, "<", ">=", "<=", ">"), c); return;
+    case 2: text_put(to, size, "%s %s %u", v->name, PICK(s->random, "==", "!="), c); return;
+    case 3: text_put(to, size, "%s %s %s", v->name, PICK(s->random, "<", ">=", "!=", "=="), end); return;
+    case 4: text_put(to, size, "mod(%s, %u) == %u", v->name, 2 + c / 3, c % 2); return;
     default: break;
     }
     if (v == w)
-        snprintf(to, size, "%s > %u", v->name, c);
+        text_put(to, size, "%s > %u", v->name, c);
     else if (random_chance(s->random, 60))
-        snprintf(to, size, "%s %s %s", v->name, PICK(s->random, "<", "<=", ">", ">=", "!=", "=="), w->name);
+        text_put(to, size, "%s %s %s", v->name, PICK(s->random, "<", "<=", ">", ">=", "!=", "=="), w->name);
     else
-        snprintf(to, size, "%s %s %s %s %u", v->name, PICK(s->random, "+", "-"), w->name, PICK(s->random, "<", ">="), c);
+        text_put(to, size, "%s %s %s %s %u", v->name, PICK(s->random, "+", "-"), w->name, PICK(s->random, "<", ">="), c);
 }
 
 Node *draw_condition(Scope *s, int depth) {
     Random *r = s->random;
-    char text[96];
+    char text[96], affine[90];
     switch (random_below(r, 8)) {
     case 0: case 1:
-        draw_affine(s, text, sizeof text);
+        draw_affine(s, affine, sizeof affine);
+        text_put(text, sizeof text, "(%s)", affine);
         return node_new(BOOL, -1, text);
     case 2: return node_with(BOOL, PICK(r, "(@ && @)", "(@ || @)"), 2, draw_condition(s, depth - 1), draw_condition(s, depth - 1));
     case 3: return node_with(BOOL, "!@", 1, draw_leaf(s, BOOL));
@@ -287,11 +288,11 @@ Node *draw_literal(Random *r, Type type) {
     if (type == BOOL)
         return node_new(BOOL, -1, PICK(r, "(i32(1) == 1)", "(i32(1) == 2)"));
     if (type_is_float(type))
-        snprintf(text, sizeof text, "%s(%s)", type_names[type], PICK(r, "0.5", "1", "2", "0.25", "-1.5", "0.1", "1e-3", "3.0"));
+        text_put(text, sizeof text, "%s(%s)", type_names[type], PICK(r, "0.5", "1", "2", "0.25", "-1.5", "0.1", "1e-3", "3.0"));
     else if (type_is_signed(type) && random_chance(r, 20))
-        snprintf(text, sizeof text, "%s(-%u)", type_names[type], random_below(r, 128));
+        text_put(text, sizeof text, "%s(-%u)", type_names[type], random_below(r, 128));
     else
-        snprintf(text, sizeof text, "%s(%u)", type_names[type], random_chance(r, 80) ? random_below(r, 6) : random_below(r, 128));
+        text_put(text, sizeof text, "%s(%u)", type_names[type], random_chance(r, 80) ? random_below(r, 6) : random_below(r, 128));
     return node_new(type, -1, text);
 }
 
@@ -315,7 +316,7 @@ Node *draw_leaf(Scope *s, Type type) {
     if (random_chance(r, 7))
         return draw_literal(r, type);
     if (v && type != BOOL && random_chance(r, 6)) {
-        snprintf(text, sizeof text, "%s(%s)", type_names[type], v->name);
+        text_put(text, sizeof text, "%s(%s)", type_names[type], v->name);
         return node_new(type, -1, text);
     }
     Node *x = leaf_read(s, type, true);

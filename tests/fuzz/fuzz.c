@@ -1,34 +1,33 @@
 // Random programs against the reference evaluator: draws kernels, runs `ptoc check` on them, shrinks what fails.
 //
-//   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-- more arguments for ptoc check]
+//   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-p] [-- more arguments for ptoc check]
 //
-// Without -n it goes on until something fails. PTOC names the compiler. A program that fails is kept, shrunk, in the
-// folder, and its seed printed. A guarantee that the compiler could not decide within its budget counts as skipped.
+// Many kernels share a file, because the C compiler takes most of the time; a file that fails is halved until the
+// kernels to blame stand alone. Without -n it goes on until something fails. PTOC names the compiler. A program that
+// fails is kept, shrunk, in the folder, and its seed printed. What the compiler could not decide within its budget
+// counts as skipped. -p only prints the programs of a seed.
 #include "program.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_KERNELS = 32, SECONDS = 120 };
-
-typedef struct {
-    const char *ptoc, *folder, *more;
-    char log[4096];
-    unsigned long seed;
-} Fuzz;
+enum { MOST_KERNELS = 64, SECONDS = 120, MOST_REPORTS = 5 };
 
 typedef enum { GOOD, BAD, UNDECIDED } Outcome;
+typedef struct { int passed, failed, skipped; } Counts;
 
-static char *path_of(const Fuzz *f, const char *name) {
-    static char path[2][4096];
-    static int turn;
-    char *p = path[turn ^= 1];
-    snprintf(p, sizeof path[0], "%s/%s", f->folder, name);
-    return p;
-}
+typedef struct {
+    const char *ptoc, *more;
+    char folder[PATH_MAX];
+    char how[160];               // how the last check failed
+    unsigned long seed;
+    char sizes[DIMS][48];        // of each dimension: " --dim M=1 --dim M=17"
+    Counts counts;
+} Fuzz;
 
 static void write_kernels(const char *path, int n, const Kernel *kernels) {
     FILE *file = fopen(path, "w");
@@ -41,118 +40,196 @@ static void write_kernels(const char *path, int n, const Kernel *kernels) {
     fclose(file);
 }
 
-static bool log_says(const char *path, const char *part) {
-    char line[4096];
-    bool found = false;
-    FILE *file = fopen(path, "r");
-    while (file && !found && fgets(line, sizeof line, file))
-        found = strstr(line, part) != NULL;
-    if (file)
-        fclose(file);
-    return found;
+// ---- one check ----
+
+// What kind of failure a line is about: its diagnostic's name, or what it says up to a name or number.
+static bool describe(const char *line, char *how, size_t size) {
+    static const char *const kinds[] = {"by definition", "the kernel fails", "the kernel succeeds", "canary", "bits"};
+    const char *error = strstr(line, "error: ");
+    if (!error)
+        return false;
+    const char *tag = strrchr(error, '[');
+    error += strlen("error: ");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strstr(error, kinds[i])) {
+            snprintf(how, size, "%s", kinds[i]);
+            return true;
+        }
+    if (tag && strchr(tag, ']'))
+        snprintf(how, size, "%.*s", (int)(strchr(tag, ']') - tag + 1), tag);
+    else
+        snprintf(how, size, "%.*s", (int)strcspn(error, "0123456789'\"`\n"), error);
+    return true;
 }
 
-static Outcome check_file(const Fuzz *f, const char *path) {
-    char command[16384];
-    char *log = path_of(f, "log.txt");
-    snprintf(command, sizeof command, "timeout -k 5 %d '%s' check '%s' %s >'%s' 2>&1 </dev/null", SECONDS, f->ptoc, path, f->more, log);
+static void describe_log(const char *path, int code, char *how, size_t size) {
+    char line[4096];
+    int n = snprintf(how, size, "%d ", code);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file) && !describe(line, how + n, size - (size_t)n))
+        continue;
+    if (file)
+        fclose(file);
+}
+
+// A few sizes for each dimension: tiny, around a vector, around a tile.
+static void draw_sizes(Fuzz *f, Random *r) {
+    static const int tiny[] = {0, 1, 1, 2, 3}, tile[] = {19, 31, 32, 33, 37, 63, 64, 65};
+    for (int d = 0; d < DIMS; d++) {
+        const char *name = dim_names[d];
+        int most = d == DIM_T ? 9 : tile[random_below(r, 8)];
+        text_put(f->sizes[d], sizeof f->sizes[d], " --dim %s=%d --dim %s=%d --dim %s=%d", name, tiny[random_below(r, 5)], name, random_in(r, 4, 17), name, most);
+    }
+}
+
+static const char *modes(const Fuzz *f) {
+    static const char *const rounds[] = {"--mode serial", "", "--mode serial", "--mode wave --threads 3"};
+    return rounds[f->seed % 4];
+}
+
+static Outcome check(Fuzz *f, const char *path, int n, const Kernel *kernels) {
+    char command[3 * PATH_MAX + 512], log[PATH_MAX + 16], sizes[DIMS * 48] = "";
+    write_kernels(path, n, kernels);
+    for (int d = 0; d < DIMS; d++) {
+        bool all = true;
+        for (int i = 0; i < n; i++)
+            all = all && kernel_has_dim(&kernels[i], d);
+        strcat(sizes, all ? f->sizes[d] : "");
+    }
+    text_put(log, sizeof log, "%s/log.txt", f->folder);
+    text_put(command, sizeof command, "XDG_CACHE_HOME='%s/cache' timeout -k 5 %d '%s' check '%s' --effort 1 %s %s %s >'%s' 2>&1 </dev/null", f->folder,
+             SECONDS, f->ptoc, path, modes(f), sizes, f->more, log);
     int status = system(command);
-    if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+    if (status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) || (WIFEXITED(status) && WEXITSTATUS(status) == 130))
         exit(130);
     if (status == 0)
         return GOOD;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 1 && (log_says(log, "[undecided]") || log_says(log, "[illegal-schedule]")) ? UNDECIDED : BAD;
+    describe_log(log, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), f->how, sizeof f->how);
+    bool honest = strcmp(f->how, "1 [undecided]") == 0 || strcmp(f->how, "1 [illegal-schedule]") == 0;
+    return honest ? UNDECIDED : BAD;
 }
+
+// ---- failures ----
+
+typedef struct { Fuzz *fuzz; char how[160]; } Failure;
 
 static bool kernel_fails(const Kernel *k, void *data) {
-    const Fuzz *f = data;
-    char path[4096];
-    snprintf(path, sizeof path, "%s", path_of(f, "shrink.pto"));
-    write_kernels(path, 1, k);
-    return check_file(f, path) == BAD;
+    Failure *failure = data;
+    char path[PATH_MAX + 16];
+    text_put(path, sizeof path, "%s/shrink.pto", failure->fuzz->folder);
+    return check(failure->fuzz, path, 1, k) == BAD && strcmp(failure->fuzz->how, failure->how) == 0;
 }
 
-static void show(const char *path, int most) {
+// The first lines from the one on that has `from`.
+static void show(const char *path, const char *from, int most) {
     char line[1024];
+    bool found = false;
     FILE *file = fopen(path, "r");
-    while (file && most-- > 0 && fgets(line, sizeof line, file))
-        printf("    %s", line);
+    while (file && most > 0 && fgets(line, sizeof line, file)) {
+        found = found || strstr(line, from);
+        most -= found;
+        if (found)
+            printf("    %s", line);
+    }
     if (file)
         fclose(file);
 }
 
 static void report(Fuzz *f, Kernel *k) {
-    char path[4096], name[64];
-    kernel_shrink(k, kernel_fails, f);
-    snprintf(name, sizeof name, "failure-%lu-%.15s.pto", f->seed, k->name);
-    snprintf(path, sizeof path, "%s", path_of(f, name));
-    write_kernels(path, 1, k);
-    printf("FAIL seed %lu, %s: kept in %s\n", f->seed, k->name, path);
-    show(path, 40);
-    check_file(f, path);
-    show(path_of(f, "log.txt"), 12);
+    char path[PATH_MAX + 64], log[PATH_MAX + 16];
+    Failure failure = {.fuzz = f};
+    strcpy(failure.how, f->how);
+    kernel_shrink(k, kernel_fails, &failure);
+    text_put(path, sizeof path, "%s/failure-%lu-%s.pto", f->folder, f->seed, k->name);
+    text_put(log, sizeof log, "%s/log.txt", f->folder);
+    check(f, path, 1, k);
+    printf("FAIL seed %lu, %s (exit code %s): kept in %s\n", f->seed, k->name, failure.how, path);
+    show(path, "", 40);
+    show(log, "error: ", 8);
     fflush(stdout);
 }
 
-typedef struct { int passed, failed, skipped; } Counts;
-
-// One file of kernels; when it is not good as a whole, each by itself.
-static void round_of(Fuzz *f, int n, Counts *c) {
-    static Kernel kernels[MOST_KERNELS];
-    char path[4096], name[16];
-    Random random = {.state = f->seed * 0x9e3779b97f4a7c15u + 1};
-    for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "k%d", i);
-        kernel_random(&kernels[i], &random, name);
-    }
-    snprintf(path, sizeof path, "%s", path_of(f, "batch.pto"));
-    write_kernels(path, n, kernels);
-    if (check_file(f, path) == GOOD) {
-        c->passed += n;
+// A file of kernels; when it is not good as a whole, its halves.
+static void judge(Fuzz *f, int n, Kernel *kernels) {
+    char path[PATH_MAX + 16];
+    text_put(path, sizeof path, "%s/batch.pto", f->folder);
+    Outcome o = check(f, path, n, kernels);
+    if (n > 1 && o != GOOD) {
+        judge(f, n / 2, kernels);
+        judge(f, n - n / 2, kernels + n / 2);
         return;
     }
+    f->counts.passed += o == GOOD ? n : 0;
+    f->counts.skipped += o == UNDECIDED;
+    f->counts.failed += o == BAD;
+    if (o == BAD && f->counts.failed <= MOST_REPORTS)
+        report(f, kernels);
+}
+
+static void draw_round(Fuzz *f, int n, Kernel *kernels) {
+    char name[16];
+    Random random = {.state = f->seed * 0x9e3779b97f4a7c15u + 1};
     for (int i = 0; i < n; i++) {
-        write_kernels(path, 1, &kernels[i]);
-        Outcome o = check_file(f, path);
-        c->passed += o == GOOD;
-        c->skipped += o == UNDECIDED;
-        c->failed += o == BAD;
-        if (o == BAD && c->failed <= 5)
-            report(f, &kernels[i]);
+        text_put(name, sizeof name, "k%d", i);
+        kernel_random(&kernels[i], &random, name);
     }
+    draw_sizes(f, &random);
+}
+
+static void forget_cache(const Fuzz *f) {
+    char command[PATH_MAX + 32];
+    text_put(command, sizeof command, "rm -rf '%s/cache'", f->folder);
+    if (system(command) != 0)
+        fprintf(stderr, "fuzz: %s/cache stays\n", f->folder);
+}
+
+// ---- the command ----
+
+static int usage(void) {
+    fputs("usage: fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-p] [-- ARGUMENT...]\n", stderr);
+    return 2;
+}
+
+static const char *join(int n, char **words) {
+    static char joined[PATH_MAX];
+    size_t at = 0;
+    for (int i = 0; i < n; i++)
+        at += (size_t)text_put(joined + at, sizeof joined - at, " '%s'", words[i]);
+    return joined;
 }
 
 int main(int argc, char **argv) {
-    Fuzz f = {.ptoc = getenv("PTOC"), .folder = ".", .more = "", .seed = 1};
-    long programs = -1;
-    int together = 8, option;
-    while ((option = getopt(argc, argv, "s:n:o:k:")) != -1)
+    static Kernel kernels[MOST_KERNELS];
+    const char *ptoc = getenv("PTOC"), *folder = ".";
+    Fuzz f = {.ptoc = ptoc ? ptoc : "ptoc", .seed = 1};
+    long programs = -1, done = 0;
+    int together = 24, option;
+    bool print = false;
+    while ((option = getopt(argc, argv, "s:n:o:k:p")) != -1)
         switch (option) {
         case 's': f.seed = strtoul(optarg, NULL, 10); break;
         case 'n': programs = atol(optarg); break;
-        case 'o': f.folder = optarg; break;
+        case 'o': folder = optarg; break;
         case 'k': together = atoi(optarg); break;
-        default: fputs("usage: fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-- ARGUMENT...]\n", stderr); return 2;
+        case 'p': print = true; break;
+        default: return usage();
         }
-    if (!f.ptoc)
-        f.ptoc = "ptoc";
-    if (together < 1 || together > MOST_KERNELS)
-        together = 8;
-    for (int i = optind; i < argc; i++) {
-        char *joined = malloc(strlen(f.more) + strlen(argv[i]) + 4);
-        if (!joined)
-            return 2;
-        sprintf(joined, "%s '%s'", f.more, argv[i]);
-        f.more = joined;
-    }
-    Counts c = {0};
-    for (; programs < 0 ? c.failed == 0 : c.passed + c.failed + c.skipped < programs; f.seed++) {
-        round_of(&f, together, &c);
-        if (programs < 0) {
-            printf("%d programs\r", c.passed + c.skipped);
-            fflush(stdout);
+    if (together < 1 || together > MOST_KERNELS || !realpath(folder, f.folder))
+        return usage();
+    f.more = join(argc - optind, argv + optind);
+    for (; programs < 0 ? f.counts.failed == 0 : done < programs; f.seed++, done += together) {
+        draw_round(&f, together, kernels);
+        if (print) {
+            for (int i = 0; i < together; i++)
+                kernel_print(stdout, &kernels[i]);
+            return 0;
         }
+        judge(&f, together, kernels);
+        forget_cache(&f);
+        if (programs < 0 && isatty(1))
+            printf("%d programs\r", f.counts.passed + f.counts.skipped);
+        fflush(stdout);
     }
-    printf("%d passed, %d failed, %d skipped\n", c.passed, c.failed, c.skipped);
-    return c.failed != 0;
+    printf("%d passed, %d failed, %d skipped\n", f.counts.passed, f.counts.failed, f.counts.skipped);
+    return f.counts.failed != 0;
 }

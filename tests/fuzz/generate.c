@@ -68,7 +68,7 @@ Tensor *tensor_new(Kernel *k, Random *r, Kind kind, int rank) {
     const int *order = orders[random_below(r, sizeof orders / sizeof *orders)];
     Tensor *t = &k->tensor[k->n];
     *t = (Tensor){.kind = kind, .rank = rank, .type = types[random_below(r, sizeof types / sizeof *types)], .declared = true, .init = -1};
-    snprintf(t->name, sizeof t->name, "%c%d", kind == INPUT ? 'x' : kind == LOCAL ? 't' : 'y', k->n++);
+    text_put(t->name, sizeof t->name, "%c%d", kind == INPUT ? 'x' : kind == LOCAL ? 't' : 'y', k->n++);
     for (int d = 0; d < rank; d++)
         t->axis[d] = draw_axis(r, kind, t->type, order[d]);
     return t;
@@ -110,12 +110,12 @@ static void add_inputs(Kernel *k, Random *r) {
 
 static void draw_schedule(Kernel *k, Random *r) {
     if (random_chance(r, 25))
-        snprintf(k->schedule, sizeof k->schedule, "    tile i = %d, j = %d;\n", random_in(r, 1, 20), random_in(r, 1, 40));
+        text_put(k->schedule, sizeof k->schedule, "    tile i = %d, j = %d;\n", random_in(r, 1, 20), random_in(r, 1, 40));
 }
 
 void kernel_random(Kernel *k, Random *r, const char *name) {
-    *k = (Kernel){.positive = random_chance(r, 50), .shuffle = random_chance(r, 30) ? random_below(r, 100) : 0};
-    snprintf(k->name, sizeof k->name, "%s", name);
+    *k = (Kernel){.positive = random_chance(r, 50), .time = true, .shuffle = random_chance(r, 30) ? random_below(r, 100) : 0};
+    text_put(k->name, sizeof k->name, "%s", name);
     add_inputs(k, r);
     for (int i = random_in(r, 0, 4); i > 0; i--)
         define_any(k, r, LOCAL);

@@ -1,22 +1,36 @@
 // Random kernels as .pto: see program.h.
 #include "program.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const dim_names[DIMS] = {"M", "N", "K", "T"};
+int text_put(char *to, size_t size, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(to, size, format, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= size) {
+        fprintf(stderr, "a text of %d characters in %zu bytes: %s\n", n, size, to);
+        abort();
+    }
+    return n;
+}
+
+const char *const dim_names[DIMS] = {"M", "N", "K", "T"};
 
 void span_begin(char *to, size_t size, Span s) {
-    snprintf(to, size, "%d", s.lo);
+    text_put(to, size, "%d", s.lo);
 }
 
 void span_end(char *to, size_t size, Span s, int plus) {
     int c = s.hi + plus;
     if (s.dim == NO_DIM)
-        snprintf(to, size, "%d", c);
+        text_put(to, size, "%d", c);
     else if (s.times > 1)
-        snprintf(to, size, c ? "%d*%s%+d" : "%d*%s", s.times, dim_names[s.dim], c);
+        text_put(to, size, c ? "%d*%s%+d" : "%d*%s", s.times, dim_names[s.dim], c);
     else
-        snprintf(to, size, c ? "%s%+d" : "%s", dim_names[s.dim], c);
+        text_put(to, size, c ? "%s%+d" : "%s", dim_names[s.dim], c);
 }
 
 static void print_axis(FILE *f, const Axis *a) {
@@ -47,29 +61,13 @@ static void print_node(FILE *f, const Node *n) {
             putc(*p, f);
 }
 
-static bool text_uses(const char *text, char name) {
-    for (const char *p = text; (p = strchr(p, name)); p++)
-        if (p == text || !strchr("abcdefghijklmnopqrstuvwxyzMNKT", p[-1]))
-            return true;
-    return false;
-}
-
-static bool node_uses(const Node *n, char name) {
-    bool found = text_uses(n->text, name);
-    for (int i = 0; !found && i < n->n; i++)
-        found = node_uses(n->kid[i], name);
-    return found;
-}
-
-static bool kernel_uses_time(const Kernel *k) {
-    bool found = false;
-    for (int i = 0; i < k->n; i++) {
-        const Tensor *t = &k->tensor[i];
-        for (int d = 0; !t->gone && d < t->rank; d++)
-            found |= t->axis[d].span.dim == DIM_T;
-        for (int e = 0; !t->gone && e < t->n; e++)
-            found |= t->equation[e].right && (text_uses(t->equation[e].tail, 'T') || node_uses(t->equation[e].right, 'T'));
-    }
+bool kernel_has_dim(const Kernel *k, int dim) {
+    bool found = dim == DIM_T && k->time;
+    for (int i = 0; i < k->n; i++)
+        for (int d = 0; k->tensor[i].kind == INPUT && !k->tensor[i].gone && d < k->tensor[i].rank; d++) {
+            const Span *s = &k->tensor[i].axis[d].span;
+            found |= s->dim == dim && s->times == 1 && s->lo == 0 && s->hi == 0;
+        }
     return found;
 }
 
@@ -85,7 +83,7 @@ static void print_params(FILE *f, const Kernel *k, Kind kind) {
             fprintf(f, " = %s", k->tensor[t->init].name);
         between = ", ";
     }
-    if (kind == INPUT && kernel_uses_time(k))
+    if (kind == INPUT && k->time)
         fprintf(f, "%sT: int", between);
 }
 
@@ -110,20 +108,12 @@ static void print_equations(FILE *f, const Kernel *k, const Tensor *t) {
     }
 }
 
-// Conditions on the dimensions that an input still binds.
 static void print_conditions(FILE *f, const Kernel *k) {
     const char *between = " where ";
     for (int d = DIM_M; k->positive && d <= DIM_K; d++)
-        for (int i = 0; i < k->n; i++) {
-            const Tensor *t = &k->tensor[i];
-            bool binds = false;
-            for (int a = 0; !t->gone && t->kind == INPUT && a < t->rank; a++)
-                binds |= t->axis[a].span.dim == d;
-            if (!binds)
-                continue;
+        if (kernel_has_dim(k, d)) {
             fprintf(f, "%s%s >= 1", between, dim_names[d]);
             between = ", ";
-            break;
         }
 }
 

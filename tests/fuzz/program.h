@@ -34,6 +34,7 @@ struct Node {
 
 // From lo to times*D + hi, half-open, D one of the dimensions; from lo to hi without one.
 enum { DIM_M, DIM_N, DIM_K, DIM_T, DIMS, NO_DIM = -1 };
+extern const char *const dim_names[DIMS];
 typedef struct { int dim, times, lo, hi; } Span;
 typedef enum { NO_BORDER, ZERO, CONST, CLAMP, REFLECT, WRAP } Border;
 typedef struct { Span span; Border border; } Axis;
@@ -64,11 +65,15 @@ typedef struct {
 typedef struct {
     char name[16];
     bool positive;                  // no dimension but T may be zero
+    bool time;                      // has the parameter T
     int n;
     Tensor tensor[MOST_TENSORS];
     uint32_t shuffle;               // the order of the equations in the text
     char schedule[256];             // body of a schedule, "" for none
 } Kernel;
+
+// snprintf that ends the program when the text does not fit.
+int text_put(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // ---- chance ----
 
@@ -130,6 +135,7 @@ Definer define_recurrence, define_wave, define_time, define_coupled;
 
 void kernel_random(Kernel *k, Random *r, const char *name);
 void kernel_print(FILE *f, const Kernel *k);
+bool kernel_has_dim(const Kernel *k, int dim);
 // Makes the kernel smaller, step by step, as long as `fails` says that it still fails in the same way.
 void kernel_shrink(Kernel *k, bool (*fails)(const Kernel *k, void *data), void *data);
 

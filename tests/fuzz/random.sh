@@ -3,4 +3,5 @@ set -eu
 count=240
 case $CONFIG in asan | tsan) count=48 ;; esac
 mkdir -p "$BUILD/tests/fuzz/found"
-"$BUILD/tests/fuzz/fuzz" -n $count -o . -- --effort=1 || { cp failure-* "$BUILD/tests/fuzz/found/" 2>/dev/null || true; exit 1; }
+export CC="sh $SOURCE/tests/fuzz/cc.sh $CC"
+"$BUILD/tests/fuzz/fuzz" -n $count -o . || { cp failure-* "$BUILD/tests/fuzz/found/" 2>/dev/null || true; exit 1; }

@@ -20,18 +20,18 @@ static const char *step_text(Random *r, Type type) {
 }
 
 static void put_offset(char *to, size_t size, const char *name, int plus) {
-    snprintf(to, size, plus ? "%s%+d" : "%s", name, plus);
+    text_put(to, size, plus ? "%s%+d" : "%s", name, plus);
 }
 
 // t[i-1, j]; `leading` is the subscript in front of those of the offsets, or "".
 static Node *self_read(const Tensor *t, int number, const char *leading, const int *at, int rank) {
     char text[96], one[24];
-    int n = snprintf(text, sizeof text, "%s[%s", t->name, leading);
+    int n = text_put(text, sizeof text, "%s[%s", t->name, leading);
     for (int d = 0; d < rank; d++) {
         put_offset(one, sizeof one, index_names[d], at[d]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", d || leading[0] ? ", " : "", one);
+        n += text_put(text + n, sizeof text - (size_t)n, "%s%s", d || leading[0] ? ", " : "", one);
     }
-    snprintf(text + n, sizeof text - (size_t)n, "]");
+    text_put(text + n, sizeof text - (size_t)n, "]");
     return node_new(t->type, number, text);
 }
 
@@ -48,9 +48,9 @@ static void put_inside(char *to, size_t size, const Tensor *t, const Offsets *o,
         }
         span_end(end, sizeof end, t->axis[d].span, -most);
         if (least < 0)
-            n += snprintf(to + n, size - (size_t)n, "%s%s >= %d", n ? between : "", index_names[d], t->axis[d].span.lo - least);
+            n += text_put(to + n, size - (size_t)n, "%s%s >= %d", n ? between : "", index_names[d], t->axis[d].span.lo - least);
         if (most > 0)
-            n += snprintf(to + n, size - (size_t)n, "%s%s < %s", n ? between : "", index_names[d], end);
+            n += text_put(to + n, size - (size_t)n, "%s%s < %s", n ? between : "", index_names[d], end);
     }
 }
 
@@ -63,7 +63,7 @@ static Node *draw_step(Scope *s, Tensor *t, const Offsets *o, Rim rim) {
         Node *read = self_read(t, s->limit, "", o->at[i], t->rank);
         if (rim == BY_CONDITION) {
             put_inside(inside, sizeof inside, t, &one, " && ");
-            snprintf(text, sizeof text, "(if %s then @ else @)", inside);
+            text_put(text, sizeof text, "(if %s then @ else @)", inside);
             read = node_with(t->type, text, 2, read, draw_literal(s->random, t->type));
         }
         sum = node_with(t->type, step_text(s->random, t->type), 2, read, sum);
@@ -80,7 +80,7 @@ static void solve(Kernel *k, Random *r, Tensor *t, const Offsets *o) {
     Scope s = scope_of(k, r, t);
     if (rim == BY_PIECES) {
         put_inside(inside, sizeof inside, t, o, ", ");
-        snprintf(tail, sizeof tail, " where %s", inside);
+        text_put(tail, sizeof tail, " where %s", inside);
     }
     equation_add(t, subscripts_of(t), draw_step(&s, t, o, rim), tail);
     if (rim == BY_PIECES)
@@ -139,7 +139,7 @@ static Tensor *field_new(Kernel *k, Random *r, Kind kind, int space, Type type) 
 }
 
 static void put_left(char *to, size_t size, const Tensor *u, const char *time) {
-    snprintf(to, size, u->rank == 1 ? "[%s]" : u->rank == 2 ? "[%s, i]" : "[%s, i, j]", time);
+    text_put(to, size, u->rank == 1 ? "[%s]" : u->rank == 2 ? "[%s, i]" : "[%s, i, j]", time);
 }
 
 static Node *draw_field_step(Scope *s, const Field *f) {
@@ -164,11 +164,11 @@ static Node *draw_field_step(Scope *s, const Field *f) {
 
 static void put_step_tail(char *to, size_t size, const Field *f) {
     char end[32];
-    int n = snprintf(to, size, " where t in %s", f->shifted ? "0..T" : "1..T+1");
+    int n = text_put(to, size, " where t in %s", f->shifted ? "0..T" : "1..T+1");
     for (int d = 0; f->rim && d < f->u->rank - 1; d++) {
         Span span = f->u->axis[d + 1].span;
         span_end(end, sizeof end, span, -1);
-        n += snprintf(to + n, size - (size_t)n, ", %s in %d..%s", index_names[d], span.lo + 1, end);
+        n += text_put(to + n, size - (size_t)n, ", %s in %d..%s", index_names[d], span.lo + 1, end);
     }
 }
 
