@@ -1,0 +1,179 @@
+// fuse_nodes: the nodes of groups: grids, waves, sequential loops, serial code.
+//
+// A group with parallel loops becomes a grid. A recurrence without any runs as a wave of tiles when two of its loops are
+// permutable, else as a sequential loop around what `fuse_list` makes of its body, when that finds something
+// parallel; else as serial code. Leaves get their statements, dependences and intervals here. Test: see fuse.c
+#include "passes/fuse.h"
+
+#include "passes/plan_sets.h"
+#include "passes/tile_size.h"
+
+// ---- nodes ----------------------------------------------------------------------------------------------------
+
+static Leaf *new_leaf(Fuse *f, const Group *g, Node *node, int depth)
+{
+    Leaf *leaf = ARENA_NEW(f->p->a, Leaf);
+    *leaf = (Leaf){ .id = f->p->leaves.n, .stmts = g->stmts, .deps = g->inner, .node = node, .nouter = depth };
+    VEC_PUSH(f->p->a, &f->p->leaves, leaf);
+    for (int i = 0; i < g->stmts.n; i++)
+        plan_of(f->p, g->stmts.at[i])->leaf = leaf;
+    return leaf;
+}
+
+static Index *new_index(Arena *a, const char *name)
+{
+    Index *x = ARENA_NEW(a, Index);
+    x->name = name;
+    return x;
+}
+
+static const char *theta_name(const Stmt *s, Theta t)
+{
+    return t.idx >= 0 ? s->index[t.idx]->name : "t";
+}
+
+static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode)
+{
+    Arena *a = f->p->a;
+    Node *n = node_new(a, NODE_GRID);
+    n->mode = mode;
+    n->ndims = g->ndims;
+    Leaf *leaf = new_leaf(f, g, n, depth);
+    for (int q = 0; q < g->ndims; q++) {
+        GridDim *d = &n->dims[q];
+        const Stmt *first = g->stmts.at[0];
+        d->name = theta_name(first, f->member[first->id].theta[q]);
+        d->lo = new_index(a, arena_printf(a, "%s_lo", d->name));
+        d->hi = new_index(a, arena_printf(a, "%s_hi", d->name));
+        for (int i = 0; i < g->stmts.n; i++) {
+            StmtPlan *sp = plan_of(f->p, g->stmts.at[i]);
+            const Member *m = &f->member[g->stmts.at[i]->id];
+            plan_widen(f->p, sp, m->theta[q], m->before[q], m->after[q], d);
+        }
+        for (int i = 0; i < g->stmts.n; i++) {
+            StmtPlan *sp = plan_of(f->p, g->stmts.at[i]);
+            const Member *m = &f->member[g->stmts.at[i]->id];
+            sp->interval[sp->nintervals++] = (Interval){ d->lo, d->hi, m->theta[q], m->before[q], m->after[q] };
+        }
+    }
+    tile_size_choose(f->p, leaf);
+    return n;
+}
+
+static Node *serial_node(Fuse *f, Group *g, int depth)
+{
+    Node *n = node_new(f->p->a, NODE_GRID);           // without dims: serial
+    new_leaf(f, g, n, depth);
+    return n;
+}
+
+// ---- recurrences ----------------------------------------------------------------------------------------------
+
+static bool align_any(Fuse *f, const Group *g, const Theta *not, Theta *theta)
+{
+    const Stmt *first = g->stmts.at[0];
+    for (int sign = 1; sign >= -1; sign -= 2)
+        for (int i = 0; i < first->n; i++) {
+            if ((not && not->idx == i) || !fuse_is_free(f, first, i))
+                continue;
+            if (graph_align(f->p, &g->stmts, &g->inner, i, sign, false, f->allowed, theta))
+                return true;
+        }
+    return false;
+}
+
+// Two permutable loops: tiles in a wave.
+static Node *wave_node(Fuse *f, Group *g, const Theta *outer, int depth)
+{
+    Theta *second = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
+    const Stmt *first = g->stmts.at[0];
+    if (!align_any(f, g, &outer[first->id], second))
+        return NULL;
+    for (int i = 0; i < g->stmts.n; i++) {
+        Member *m = &f->member[g->stmts.at[i]->id];
+        m->theta[0] = outer[g->stmts.at[i]->id];
+        m->theta[1] = second[g->stmts.at[i]->id];
+        m->before[0] = m->before[1] = m->after[0] = m->after[1] = 0;
+    }
+    g->ndims = 2;
+    Node *n = grid_node(f, g, depth, MODE_WAVE);
+    n->noffsets = 2;
+    n->offsets[0][0] = 1;
+    n->offsets[1][1] = 1;
+    return n;
+}
+
+static DepList not_carried(Fuse *f, const DepList *deps, const Theta *theta)
+{
+    DepList rest = { 0 };
+    for (int i = 0; i < deps->n; i++) {
+        Dep *d = deps->at[i];
+        if (graph_distance(f->p, d, theta[d->src->id], theta[d->dst->id]).min < 1)
+            VEC_PUSH(f->p->a, &rest, d);
+    }
+    return rest;
+}
+
+static Node *sequential_node(Fuse *f, Group *g, const Theta *theta, int depth)
+{
+    Arena *a = f->p->a;
+    int nleaves = f->p->leaves.n, nloops = f->p->loops.n;
+    Loop *loop = ARENA_NEW(a, Loop);
+    const Stmt *first = g->stmts.at[0];
+    *loop = (Loop){ .id = nloops, .name = theta_name(first, theta[first->id]), .outer = true };
+    loop->index = new_index(a, loop->name);
+    VEC_PUSH(a, &f->p->loops, loop);
+    GridDim range = { .begin = NULL };
+    for (int i = 0; i < g->stmts.n; i++)
+        plan_widen(f->p, plan_of(f->p, g->stmts.at[i]), theta[g->stmts.at[i]->id], 0, 0, &range);
+    for (int i = 0; i < g->stmts.n; i++) {
+        StmtPlan *sp = plan_of(f->p, g->stmts.at[i]);
+        Theta t = theta[g->stmts.at[i]->id];
+        sp->path[sp->npath++] = (PathEntry){ loop, t, 0 };
+        f->allowed[sp->stmt->id] &= ~(1u << t.idx);
+    }
+    DepList rest = not_carried(f, &g->inner, theta);
+    bool parallel = false;
+    Node *body = fuse_list(f, &g->stmts, &rest, depth + 1, &parallel);
+    if (parallel) {
+        Node *n = node_new(a, NODE_LOOP);
+        loop->index->lo = range.begin;
+        loop->index->hi = range.end;
+        n->index = loop->index;
+        n->role = LOOP_SERIAL;
+        node_append(a, n, body);
+        return n;
+    }
+    f->p->leaves.n = nleaves;
+    f->p->loops.n = nloops;
+    for (int i = 0; i < g->stmts.n; i++) {
+        StmtPlan *sp = plan_of(f->p, g->stmts.at[i]);
+        sp->npath--;
+        sp->nintervals = 0;
+        f->allowed[sp->stmt->id] |= 1u << theta[sp->stmt->id].idx;
+    }
+    return NULL;
+}
+
+static Node *recurrence_node(Fuse *f, Group *g, int depth, bool *parallel)
+{
+    Theta *theta = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
+    if (align_any(f, g, NULL, theta)) {
+        Node *n = wave_node(f, g, theta, depth);
+        n = n ? n : sequential_node(f, g, theta, depth);
+        if (n) {
+            *parallel = true;
+            return n;
+        }
+    }
+    return serial_node(f, g, depth);             // `order` reports a cycle if there is one
+}
+
+Node *fuse_group_node(Fuse *f, Group *g, int depth, bool *parallel)
+{
+    if (g->ndims > 0) {
+        *parallel = true;
+        return grid_node(f, g, depth, MODE_AUTO);
+    }
+    return g->cyclic ? recurrence_node(f, g, depth, parallel) : serial_node(f, g, depth);
+}
