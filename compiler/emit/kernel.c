@@ -321,7 +321,7 @@ static void emit_logs(Emit *e, FILE *out, const char *name)
 
 static void emit_signature(FILE *out, Arena *a, const Kernel *k, bool workspace)
 {
-    fprintf(out, workspace ? "size_t %s_workspace(pto_context *ctx" : "pto_status %s(pto_context *ctx", name_of_kernel(a, k));
+    fprintf(out, workspace ? "size_t %s_workspace(pto_context *ctx" : "pto_status %s(pto_context *ctx", workspace ? k->name : name_of_kernel(a, k));
     for (int i = 0; i < k->params.n && !workspace; i++) {
         const Param *p = &k->params.at[i];
         if (p->dim)
@@ -642,7 +642,7 @@ static void emit_descriptor(Emit *e, FILE *out, const char *name)
         const Tensor *t = e->k->outputs.at[i];
         fprintf(out, "    { \"%s\", %s, %s, %d, \"%s\" },\n", t->name, t->rank ? "PTO_PARAM_OUTPUT" : "PTO_PARAM_SCALAR_OUTPUT", dtype_constant(e->a, t->type), t->rank, shape_text(e, t));
     }
-    fprintf(out, "};\n\nstatic pto_status %s_call(pto_context *ctx, void *const *args)\n{\n    return %s(ctx", name, name);
+    fprintf(out, "};\n\nstatic pto_status %s_call(pto_context *ctx, void *const *args)\n{\n    return %s(ctx", name, name_of_kernel(e->a, e->k));
     for (int i = 0; i < e->k->params.n; i++) {
         const Param *p = &e->k->params.at[i];
         if (p->dim)
@@ -717,7 +717,7 @@ void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
     name_setup(&e);
     Structure s = { 0 };
     collect(a, t->root, &s);
-    const char *name = name_of_kernel(a, t->kernel);
+    const char *name = t->kernel->name;             // only ever with a suffix: no keyword, no library function
     if (!o->header_name) {
         emit_signature(out, a, t->kernel, false);
         fprintf(out, ";\n");
@@ -754,7 +754,7 @@ void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k)
     Arena *a = arena_new();
     Emit e = { .a = a, .o = o, .k = k };
     name_setup(&e);
-    const char *name = name_of_kernel(a, k);
+    const char *name = k->name;
     fprintf(out, "// %s. Every argument is checked first; on an error nothing is written, and pto_context_error(ctx) says why.\n", k->name);
     for (int i = 0; i < k->params.n; i++) {
         if (k->params.at[i].tensor)

@@ -33,8 +33,32 @@ const char *name_clean(Arena *a, const char *name)
     return s;
 }
 
+// Functions that C's headers declare: a kernel's function must not have their name.
+static const char *const library[] = {
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2",
+    "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "hypot", "ilogb", "ldexp", "lgamma", "llrint", "llround",
+    "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "modf", "nan", "nearbyint", "nextafter", "nexttoward", "pow",
+    "remainder", "remquo", "rint", "round", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "gamma", "drem",
+    "significand", "j0", "j1", "jn", "y0", "y1", "yn", "finite", "isinf", "isnan", "scalb", "pow10", "exp10", "sincos",
+    "memchr", "memcmp", "memcpy", "memmove", "memset", "strcat", "strchr", "strcmp", "strcoll", "strcpy", "strcspn", "strdup",
+    "strerror", "strlen", "strncat", "strncmp", "strncpy", "strndup", "strpbrk", "strrchr", "strspn", "strstr", "strtok", "strxfrm", "index", "rindex",
+    "abort", "abs", "atexit", "atof", "atoi", "atol", "atoll", "bsearch", "calloc", "div", "exit", "free", "getenv", "labs", "ldiv",
+    "llabs", "lldiv", "malloc", "mblen", "qsort", "rand", "realloc", "srand", "strtod", "strtof", "strtol", "strtoul", "system",
+    "printf", "puts", "putchar", "scanf", "sprintf", "snprintf", "vprintf", "fprintf", "fputs", "fputc", "fwrite", "putc", "fscanf", "sscanf",
+    "toupper", "tolower", "isalpha", "isdigit", "isspace", "clog", "cexp", "csqrt", "cabs", "carg", "conj", "creal", "cimag", "cpow", "csin", "ccos",
+    "alloca", "ffs", "bcmp", "bcopy", "bzero", "execl", "fork", "signbit",
+};
+
 const char *name_of_kernel(Arena *a, const Kernel *k)
 {
+    size_t n = strlen(k->name);
+    for (size_t i = 0; i < sizeof library / sizeof *library; i++) {
+        size_t m = strlen(library[i]);
+        bool same = strcmp(library[i], k->name) == 0;
+        bool variant = n == m + 1 && strncmp(library[i], k->name, m) == 0 && (k->name[m] == 'f' || k->name[m] == 'l');     // expf, expl
+        if (same || variant)
+            return arena_printf(a, "%s_", k->name);
+    }
     return name_clean(a, k->name);
 }
 

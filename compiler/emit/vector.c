@@ -458,7 +458,7 @@ static void update(Emit *e, const Node *n)
 
 static const char *what(ReduceOp op)
 {
-    return op == RED_SUM ? "sum" : op == RED_PROD ? "prod" : op == RED_MAX || op == RED_ANY ? "max" : "min";
+    return op == RED_SUM ? "sum" : op == RED_PROD ? "prod" : op == RED_MAX || op == RED_ALL ? "max" : "min";      // true is -1
 }
 
 // acc_v holds this block's values; the carry comes from the scalar before and goes back to it.
@@ -467,8 +467,9 @@ static void scan(Emit *e, const Node *n)
     DType t = n->tensor->type;
     const char *v = register_text(e, n->tensor), *carry = e->tensor[n->tensor->id], *lane = lane_name(e, t);
     c_line(e, "%s = %s(%s, %s);", v, fn(e, arena_printf(e->a, "prefix_%s", what(n->reduce)), lane), v_expr(e, n->value), identity(e, n, true));
-    c_line(e, "%s = %s;", v, combine(e, n->reduce, t, arena_printf(e->a, "%s(%s)", fn(e, "splat", lane), carry), v));
-    c_line(e, "%s = %s[%d];", carry, v, e->vec->lanes - 1);
+    const char *before = arena_printf(e->a, t == DT_BOOL ? "%s(-(%s != 0))" : "%s(%s)", fn(e, "splat", lane), carry);
+    c_line(e, "%s = %s;", v, combine(e, n->reduce, t, before, v));
+    c_line(e, t == DT_BOOL ? "%s = %s[%d] != 0;" : "%s = %s[%d];", carry, v, e->vec->lanes - 1);
 }
 
 static void operation(Emit *e, const Node *n)
@@ -653,7 +654,7 @@ static void close_carried(Emit *e, const Carried *c, int copies)
         for (int u = 1; u < copies; u++)
             sum = combine(e, n->reduce, t->type, sum, arena_printf(e->a, "%s%s", name, copy_suffix(e, copies, u)));
         if (n->op == OPK_UPDATE && t->type == DT_BOOL) {
-            const char *all = arena_printf(e->a, "%s(%s)", fn(e, n->reduce == RED_ANY ? "fold_min" : "fold_max", mask_name(e)), sum);
+            const char *all = arena_printf(e->a, "%s(%s)", fn(e, arena_printf(e->a, "fold_%s", what(n->reduce)), mask_name(e)), sum);
             c_line(e, "%s = %s;", e->tensor[t->id], c_combine(e, n->reduce, t->type, e->tensor[t->id], arena_printf(e->a, "(%s != 0)", all)));
         } else if (n->op == OPK_UPDATE) {
             const char *all = arena_printf(e->a, "%s(%s)", fn(e, arena_printf(e->a, "fold_%s", what(n->reduce)), lane_name(e, t->type)), sum);

@@ -1,7 +1,7 @@
 // ptort/simd.h: what emitted C computes with: vectors of PTO_LANES elements.
 //
 // Included by emitted C once for each number of lanes it uses (a power of two from 2 to 64), with PTO_LANES defined
-// before. For 8 lanes it defines the types f32x8, f64x8, i32x8, u8x8, ... and functions pto_load_f32x8, pto_max_f32x8, ...
+// before (4 if it is not). For 8 lanes it defines the types f32x8, f64x8, i32x8, u8x8, ... and functions pto_load_f32x8, pto_max_f32x8, ...
 // through the vector extensions of GCC and Clang, which split what the machine cannot do in one register. Only fused
 // multiply-add, square root, rounding and half-precision conversion use intrinsics, here and nowhere else; without
 // them they go lane by lane. Every lane computes exactly what ptort/kernel.h computes for one element.
@@ -36,7 +36,7 @@ PTO_INLINE void pto_stream_end(void)
 #endif
 
 #ifndef PTO_LANES
-#error "define PTO_LANES before including ptort/simd.h"
+#define PTO_LANES 4
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__)
