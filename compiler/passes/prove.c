@@ -9,7 +9,7 @@
 #include <isl/options.h>
 #include <string.h>
 
-enum { BUDGET = 4000000 };
+enum { BUDGET = 2000000 };
 
 void prove_begin(Prove *v)
 {

@@ -8,6 +8,8 @@
 // Test: tests/errors/sema
 #include "passes/prove_sets.h"
 
+#include <isl/constraint.h>
+
 static Instance instance_of(Prove *v, const Equation *eq, const ReadSite *site)
 {
     Instance i = {.eq = eq, .where = arena_printf(v->a, "the equation of `%s`", eq->lhs->name)};
@@ -188,14 +190,48 @@ static void report_empty(Prove *v, const Instance *outer, const Expr *e, isl_set
     diag_help(v->d, "over nothing it has no result: limit the equation with `where`, or assume it on the kernel, `where N >= 1`");
 }
 
+typedef struct {
+    Prove *prove;
+    isl_set *good;
+} Negation;
+
+static isl_stat negate_constraint(isl_constraint *c, void *data)
+{
+    Negation *n = data;
+    isl_set *outside = isl_set_complement(isl_set_from_basic_set(isl_basic_set_from_constraint(c)));
+    isl_set *possible = isl_set_intersect(isl_set_copy(outside), isl_set_copy(n->prove->p->context));
+    if (isl_set_is_empty(possible) == isl_bool_false) n->good = isl_set_union(n->good, isl_set_gist(outside, isl_set_copy(n->prove->p->context)));
+    else isl_set_free(outside);
+    isl_set_free(possible);
+    return n->good ? isl_stat_ok : isl_stat_error;
+}
+
+// What is not in `bad`, by De Morgan where that reads better: M = 0 or N >= 1.
+static isl_set *negation(Prove *v, isl_set *bad)
+{
+    bad = isl_set_coalesce(isl_set_gist(bad, isl_set_copy(v->p->context)));
+    isl_basic_set_list *list = isl_set_get_basic_set_list(bad);
+    isl_basic_set *only = isl_set_n_basic_set(bad) == 1 ? isl_basic_set_list_get_at(list, 0) : NULL;
+    Negation n = {.prove = v, .good = isl_set_empty(isl_set_get_space(bad))};
+    if (only && isl_basic_set_dim(only, isl_dim_div) == 0) {
+        isl_basic_set_foreach_constraint(only, negate_constraint, &n);
+    } else {
+        isl_set_free(n.good);
+        n.good = isl_set_gist(isl_set_complement(isl_set_copy(bad)), isl_set_copy(v->p->context));
+    }
+    isl_basic_set_free(only);
+    isl_basic_set_list_free(list);
+    isl_set_free(bad);
+    return n.good;
+}
+
 // The sizes for which it would be empty are refused on entry, unless that leaves no sizes at all. Takes the sets.
 static bool check_on_entry(Prove *v, isl_set *bad_sizes, isl_set *sizes)
 {
     isl_set *left = isl_set_subtract(sizes, isl_set_copy(bad_sizes));
     bool some = isl_set_is_empty(left) == isl_bool_false;
     isl_set_free(left);
-    isl_set *good = isl_set_gist(isl_set_complement(bad_sizes), isl_set_copy(v->p->context));
-    good = isl_set_coalesce(good);
+    isl_set *good = negation(v, bad_sizes);
     if (some && good) {
         Expr *cond = expr_simplify(v->k->arena, poly_set_cond(v->p, v->k->arena, (PolyIndices){.n = 0}, good));
         VEC_PUSH(v->k->arena, &v->k->where, cond);

@@ -447,8 +447,11 @@ static void infer_component(Sema *s, Component *c)
         if (!t->shaped) t->failed = true;
     }
     for (int i = 0; i < c->tensors.n; i++)
-        for (int j = 0; c->tensors.at[i]->shaped && j < c->tensors.at[i]->equations.n; j++)
-            if (c->tensors.at[i]->equations.at[j]->eq->otherwise) infer(s, c->tensors.at[i]->equations.at[j]);
+        for (int j = 0; j < c->tensors.at[i]->equations.n; j++) {
+            EquationInfo *e = c->tensors.at[i]->equations.at[j];
+            if (!c->tensors.at[i]->shaped) e->failed = true;
+            else if (e->eq->otherwise) infer(s, e);
+        }
 }
 
 void sema_ranges(Sema *s)
