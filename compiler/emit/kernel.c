@@ -319,9 +319,18 @@ static void emit_logs(Emit *e, FILE *out, const char *name)
 
 // ---- the signature ------------------------------------------------------------------------------------------------------
 
-static void emit_signature(FILE *out, Arena *a, const Kernel *k, bool workspace)
+// The public function, the one that does its work under a name that no other library can have, or the workspace query.
+typedef enum { SIGNATURE_PUBLIC, SIGNATURE_PRIVATE, SIGNATURE_WORKSPACE } Signature;
+
+static void emit_signature(FILE *out, Arena *a, const Kernel *k, Signature which)
 {
-    fprintf(out, workspace ? "size_t %s_workspace(pto_context *ctx" : "pto_status %s(pto_context *ctx", workspace ? k->name : name_of_kernel(a, k));
+    bool workspace = which == SIGNATURE_WORKSPACE;
+    if (workspace)
+        fprintf(out, "size_t %s_workspace(pto_context *ctx", k->name);
+    else if (which == SIGNATURE_PRIVATE)
+        fprintf(out, "static PTO_TARGET pto_status %s_enter(pto_context *ctx", k->name);
+    else
+        fprintf(out, "pto_status %s(pto_context *ctx", name_of_kernel(a, k));
     for (int i = 0; i < k->params.n && !workspace; i++) {
         const Param *p = &k->params.at[i];
         if (p->dim)
@@ -570,8 +579,7 @@ static void emit_entry(Emit *e, FILE *out, const char *name, const Structure *s)
 {
     e->out = out;
     e->indent = 1;
-    fprintf(out, "PTO_TARGET ");
-    emit_signature(out, e->a, e->k, false);
+    emit_signature(out, e->a, e->k, SIGNATURE_PRIVATE);
     fprintf(out, "\n{\n");
     c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", name);
     c_line(e, "if (status != PTO_OK)");
@@ -604,6 +612,13 @@ static void emit_entry(Emit *e, FILE *out, const char *name, const Structure *s)
     emit_unpack(e);
     c_line(e, "return pto_leave(ctx, PTO_OK);");
     fprintf(out, "}\n\n");
+    emit_signature(out, e->a, e->k, SIGNATURE_PUBLIC);
+    fprintf(out, "\n{\n    return %s_enter(ctx", name);
+    for (int i = 0; i < e->k->params.n; i++)
+        fprintf(out, ", %s", name_clean(e->a, e->k->params.at[i].dim ? e->k->params.at[i].dim->name : e->k->params.at[i].tensor->name));
+    for (int i = 0; i < e->k->outputs.n; i++)
+        fprintf(out, ", %s", name_clean(e->a, e->k->outputs.at[i]->name));
+    fprintf(out, ");\n}\n\n");
 }
 
 // ---- what tools ask -----------------------------------------------------------------------------------------------------
@@ -611,7 +626,7 @@ static void emit_entry(Emit *e, FILE *out, const char *name, const Structure *s)
 static void emit_workspace(Emit *e, FILE *out, const char *name)
 {
     fprintf(out, "PTO_TARGET ");
-    emit_signature(out, e->a, e->k, true);
+    emit_signature(out, e->a, e->k, SIGNATURE_WORKSPACE);
     fprintf(out, "\n{\n    struct %s_frame f = { .ctx = ctx };\n", name);
     for (int i = 0; i < e->k->dims.n; i++)
         fprintf(out, "    f.%s = %s;\n", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
@@ -642,7 +657,7 @@ static void emit_descriptor(Emit *e, FILE *out, const char *name)
         const Tensor *t = e->k->outputs.at[i];
         fprintf(out, "    { \"%s\", %s, %s, %d, \"%s\" },\n", t->name, t->rank ? "PTO_PARAM_OUTPUT" : "PTO_PARAM_SCALAR_OUTPUT", dtype_constant(e->a, t->type), t->rank, shape_text(e, t));
     }
-    fprintf(out, "};\n\nstatic pto_status %s_call(pto_context *ctx, void *const *args)\n{\n    return %s(ctx", name, name_of_kernel(e->a, e->k));
+    fprintf(out, "};\n\nstatic pto_status %s_call(pto_context *ctx, void *const *args)\n{\n    return %s_enter(ctx", name, name);
     for (int i = 0; i < e->k->params.n; i++) {
         const Param *p = &e->k->params.at[i];
         if (p->dim)
@@ -719,9 +734,9 @@ void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
     collect(a, t->root, &s);
     const char *name = t->kernel->name;             // only ever with a suffix: no keyword, no library function
     if (!o->header_name) {
-        emit_signature(out, a, t->kernel, false);
+        emit_signature(out, a, t->kernel, SIGNATURE_PUBLIC);
         fprintf(out, ";\n");
-        emit_signature(out, a, t->kernel, true);
+        emit_signature(out, a, t->kernel, SIGNATURE_WORKSPACE);
         fprintf(out, ";\nextern const pto_kernel %s_kernel;\n\n", name);
     }
     emit_frame(&e, out, name, &s);
@@ -764,9 +779,9 @@ void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k)
     }
     for (int i = 0; i < k->outputs.n; i++)
         describe_tensor(out, &e, k->outputs.at[i]);
-    emit_signature(out, a, k, false);
+    emit_signature(out, a, k, SIGNATURE_PUBLIC);
     fprintf(out, ";\n// Bytes of workspace that a call with these sizes takes from the context (which keeps them for the next call).\n");
-    emit_signature(out, a, k, true);
+    emit_signature(out, a, k, SIGNATURE_WORKSPACE);
     fprintf(out, ";\nextern const pto_kernel %s_kernel;\n\n", name);
     arena_free(a);
 }
