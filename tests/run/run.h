@@ -24,7 +24,7 @@ void test_add(Test t);           // the strings must last
 
 // What the runner was started with; all paths are absolute.
 typedef struct {
-    const char *source, *build, *ptoc, *cc, *config, *shared;   // shared: the folder of test data, or NULL
+    const char *source, *build, *scratch, *ptoc, *cc, *config, *shared;   // shared: the folder of test data, or NULL
     bool sanitized;              // asan, tsan: slower by a factor
     int jobs;
 } Setup;
