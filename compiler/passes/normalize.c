@@ -210,6 +210,49 @@ static Nest *copy_nest(Norm *n, Lifted *l, const Nest *old, ReduceOp op, Lifted 
     return nest;
 }
 
+// A reduction to a single value has no axis to run in parallel along: it becomes one over the results of blocks. The
+// blocks depend on the range alone, so the order of the operations, and with it every bit, is the same for any number of
+// workers.
+static void split_total(Norm *n, Lifted *l, const char *what, DType type)
+{
+    Nest *nest = l->eq->nest;
+    Range r = l->eq->range;
+    int64_t block = nest->indices.n == 1 ? 16384 : 64;
+    Index *first = nest->indices.at[0], *c = ARENA_NEW(n->a, Index), *k = ARENA_NEW(n->a, Index), *b = ARENA_NEW(n->a, Index);
+    Expr *size = expr_int(n->a, DT_INDEX, block, r), *zero = expr_int(n->a, DT_INDEX, 0, r);
+    Expr *extent = expr_binary(n->a, OP_SUB, DT_INDEX, first->hi, first->lo);
+    Expr *up = expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, extent, expr_int(n->a, DT_INDEX, block - 1, r)));
+    Expr *count = expr_binary(n->a, OP_MAX, DT_INDEX, expr_binary(n->a, OP_FLOORDIV, DT_INDEX, up, size), zero);
+    *c = *b = (Index){ .name = arena_printf(n->a, "%s.block", first->name), .range = first->range, .lo = zero, .hi = count };
+    Expr *start = expr_binary(n->a, OP_ADD, DT_INDEX, first->lo, expr_binary(n->a, OP_MUL, DT_INDEX, size, expr_index(n->a, c, r)));
+    *k = (Index){ .name = first->name, .range = first->range, .lo = expr_simplify(n->a, start) };
+    k->hi = expr_binary(n->a, OP_MIN, DT_INDEX, expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, start, size)), first->hi);
+
+    Lifted part = { ARENA_NEW(n->a, Equation), 1, ARENA_ARRAY(n->a, Index *, 2), ARENA_ARRAY(n->a, Expr *, 2) };
+    *part.eq = *l->eq;
+    VEC_PUSH(n->a, &part.eq->indices, c);
+    part.eq->nest = ARENA_NEW(n->a, Nest);
+    *part.eq->nest = (Nest){ .op = nest->op };
+    Expr *to = expr_index(n->a, k, r);
+    VEC_PUSH(n->a, &part.eq->nest->indices, k);
+    for (int i = 1; i < nest->indices.n; i++) {                   // later ranges may use the first index
+        Index *x = nest->indices.at[i];
+        x->lo = expr_substitute(n->a, x->lo, 1, &first, &to);
+        x->hi = expr_substitute(n->a, x->hi, 1, &first, &to);
+        VEC_PUSH(n->a, &part.eq->nest->indices, x);
+    }
+    for (int i = 0; i < nest->conds.n; i++)
+        VEC_PUSH(n->a, &part.eq->nest->conds, expr_substitute(n->a, nest->conds.at[i], 1, &first, &to));
+    part.eq->rhs = expr_substitute(n->a, l->eq->rhs, 1, &first, &to);
+    finish_lifted(n, &part, arena_printf(n->a, "%s.block", what), type);
+
+    *nest = (Nest){ .op = nest->op };
+    VEC_PUSH(n->a, &nest->indices, b);
+    Expr *at = expr_index(n->a, b, r);
+    l->eq->rhs = expr_new(n->a, OP_READ, type, r, 1, &at);
+    l->eq->rhs->tensor = part.eq->lhs;
+}
+
 // Lifts a reduction of `body` with operator `op` over the nest of `e`.
 static Expr *lift_reduction(Norm *n, Expr *e, Expr *body, ReduceOp op, const char *what)
 {
@@ -222,6 +265,8 @@ static Expr *lift_reduction(Norm *n, Expr *e, Expr *body, ReduceOp op, const cha
     l.eq->kind = EQ_REDUCE;
     l.eq->nest = copy_nest(n, &l, e->nest, op, &inner);
     l.eq->rhs = renamed(n, &inner, body);
+    if (l.n == 0 && l.eq->conds.n == 0)
+        split_total(n, &l, what, body->type);
     finish_lifted(n, &l, what, body->type);
     return read_lifted(n, &l);
 }

@@ -121,11 +121,6 @@ PTO_INTEGER(uint8_t, u8, uint32_t)
     PTO_INLINE T pto_max_##name(T a, T b) { return a > b || a != a ? a : b; }                                          \
     PTO_INLINE T pto_sign_##name(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a; }                                     \
     PTO_INLINE T pto_rsqrt_##name(T a) { return (T)1 / sqrt##sfx(a); }                                                 \
-    PTO_INLINE T pto_sigmoid_##name(T a)                                                                               \
-    {                                                                                                                  \
-        T e = exp##sfx(-fabs##sfx(a));                  /* never overflows, and small results keep their digits */     \
-        return (a >= 0 ? (T)1 : e) / ((T)1 + e);                                                                       \
-    }                                                                                                                  \
     PTO_INLINE T pto_floordiv_##name(T a, T b) { return floor##sfx(a / b); }                                           \
     PTO_INLINE T pto_mod_##name(T a, T b)                                                                              \
     {                                                                                                                  \
@@ -145,8 +140,8 @@ PTO_FLOAT(double, f64, )
 #define PTO_MATH2(fn)                                                                                                   \
     PTO_INLINE float pto_##fn##_f32(float x, float y) { return fn##f(x, y); }                                            \
     PTO_INLINE double pto_##fn##_f64(double x, double y) { return fn(x, y); }
-PTO_MATH1(exp) PTO_MATH1(exp2) PTO_MATH1(expm1) PTO_MATH1(log) PTO_MATH1(log2) PTO_MATH1(log10) PTO_MATH1(log1p)
-PTO_MATH1(sqrt) PTO_MATH1(cbrt) PTO_MATH1(tanh) PTO_MATH1(sinh) PTO_MATH1(cosh) PTO_MATH1(asinh) PTO_MATH1(acosh)
+PTO_MATH1(exp2) PTO_MATH1(expm1) PTO_MATH1(log2) PTO_MATH1(log10) PTO_MATH1(log1p)
+PTO_MATH1(sqrt) PTO_MATH1(cbrt) PTO_MATH1(sinh) PTO_MATH1(cosh) PTO_MATH1(asinh) PTO_MATH1(acosh)
 PTO_MATH1(atanh) PTO_MATH1(sin) PTO_MATH1(cos) PTO_MATH1(tan) PTO_MATH1(asin) PTO_MATH1(acos) PTO_MATH1(atan)
 PTO_MATH1(erf) PTO_MATH1(floor) PTO_MATH1(ceil) PTO_MATH1(rint) PTO_MATH1(trunc) PTO_MATH1(fabs)
 PTO_MATH2(atan2) PTO_MATH2(pow) PTO_MATH2(fmod)
@@ -154,6 +149,36 @@ PTO_MATH2(atan2) PTO_MATH2(pow) PTO_MATH2(fmod)
 #undef PTO_MATH2
 PTO_INLINE float pto_fma_f32(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 PTO_INLINE double pto_fma_f64(double x, double y, double z) { return __builtin_fma(x, y, z); }
+
+PTO_INLINE uint32_t pto_bits_f32(float x) { return pto_bits_of_f32(x); }
+PTO_INLINE uint64_t pto_bits_f64(double x) { return pto_bits_of_f64(x); }
+PTO_INLINE double pto_value_f64(uint64_t b) { double x; memcpy(&x, &b, sizeof x); return x; }
+
+#define M_T float
+#define M_I int32_t
+#define M_U uint32_t
+#define M_F(f) pto_##f##_f32
+#define M_C(x) ((float)(x))
+#define M_CI(x) (x)
+#define M_SELECT(m, a, b) ((m) ? (a) : (b))
+#define M_MADD pto_madd_f32
+#define M_BITS pto_bits_f32
+#define M_VALUE pto_f32_of_bits
+#define M_DOUBLE 0
+#include "math.h"
+
+#define M_T double
+#define M_I int64_t
+#define M_U uint64_t
+#define M_F(f) pto_##f##_f64
+#define M_C(x) ((double)(x))
+#define M_CI(x) (x)
+#define M_SELECT(m, a, b) ((m) ? (a) : (b))
+#define M_MADD pto_madd_f64
+#define M_BITS pto_bits_f64
+#define M_VALUE pto_value_f64
+#define M_DOUBLE 1
+#include "math.h"
 
 PTO_INLINE float pto_round_f16(float x) { return pto_f16_to_f32(pto_f32_to_f16(x)); }
 PTO_INLINE float pto_round_bf16(float x) { return pto_bf16_to_f32(pto_f32_to_bf16(x)); }

@@ -119,12 +119,12 @@ PTO_INLINE PTO_VEC(i64) PTO_FN(iota, i64)(int64_t i)
     PTO_INLINE PTO_VEC(name) PTO_FN(min, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((a < b) | (a != a), a, b); } \
     PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((a > b) | (a != a), a, b); } \
     PTO_INLINE PTO_VEC(name) PTO_FN(fabs, name)(PTO_VEC(name) a) { return (PTO_VEC(name))((PTO_VEC(M))a & absbits); }     \
-    PTO_LANEWISE1(name, exp) PTO_LANEWISE1(name, exp2) PTO_LANEWISE1(name, expm1) PTO_LANEWISE1(name, log)             \
+    PTO_LANEWISE1(name, exp2) PTO_LANEWISE1(name, expm1)                                                               \
     PTO_LANEWISE1(name, log2) PTO_LANEWISE1(name, log10) PTO_LANEWISE1(name, log1p) PTO_LANEWISE1(name, cbrt)          \
-    PTO_LANEWISE1(name, tanh) PTO_LANEWISE1(name, sinh) PTO_LANEWISE1(name, cosh) PTO_LANEWISE1(name, asinh)           \
+    PTO_LANEWISE1(name, sinh) PTO_LANEWISE1(name, cosh) PTO_LANEWISE1(name, asinh)           \
     PTO_LANEWISE1(name, acosh) PTO_LANEWISE1(name, atanh) PTO_LANEWISE1(name, sin) PTO_LANEWISE1(name, cos)            \
     PTO_LANEWISE1(name, tan) PTO_LANEWISE1(name, asin) PTO_LANEWISE1(name, acos) PTO_LANEWISE1(name, atan)             \
-    PTO_LANEWISE1(name, erf) PTO_LANEWISE1(name, sigmoid) PTO_LANEWISE1(name, sign)                                    \
+    PTO_LANEWISE1(name, erf) PTO_LANEWISE1(name, sign)                                    \
     PTO_LANEWISE2(name, atan2) PTO_LANEWISE2(name, pow) PTO_LANEWISE2(name, fmod) PTO_LANEWISE2(name, mod)
 PTO_FLOAT(float, f32, i32, 0x7fffffff)
 PTO_FLOAT(double, f64, i64, INT64_C(0x7fffffffffffffff))
@@ -255,6 +255,37 @@ PTO_INLINE void PTO_FN(put, f64)(double *p, PTO_VEC(f64) v, int past)
 PTO_INLINE PTO_VEC(f32) PTO_FN(rsqrt, f32)(PTO_VEC(f32) x) { return PTO_FN(splat, f32)(1.0f) / PTO_FN(sqrt, f32)(x); }
 PTO_INLINE PTO_VEC(f64) PTO_FN(rsqrt, f64)(PTO_VEC(f64) x) { return PTO_FN(splat, f64)(1.0) / PTO_FN(sqrt, f64)(x); }
 
+PTO_INLINE PTO_VEC(u32) PTO_FN(bits, f32)(PTO_VEC(f32) x) { return (PTO_VEC(u32))x; }
+PTO_INLINE PTO_VEC(u64) PTO_FN(bits, f64)(PTO_VEC(f64) x) { return (PTO_VEC(u64))x; }
+PTO_INLINE PTO_VEC(f32) PTO_FN(value, f32)(PTO_VEC(u32) x) { return (PTO_VEC(f32))x; }
+PTO_INLINE PTO_VEC(f64) PTO_FN(value, f64)(PTO_VEC(u64) x) { return (PTO_VEC(f64))x; }
+
+#define M_T PTO_VEC(f32)
+#define M_I PTO_VEC(i32)
+#define M_U PTO_VEC(u32)
+#define M_F(f) PTO_FN(f, f32)
+#define M_C(x) PTO_FN(splat, f32)((float)(x))
+#define M_CI(x) PTO_FN(splat, i32)(x)
+#define M_SELECT(m, a, b) PTO_FN(select, f32)(m, a, b)
+#define M_MADD PTO_FN(madd, f32)
+#define M_BITS PTO_FN(bits, f32)
+#define M_VALUE PTO_FN(value, f32)
+#define M_DOUBLE 0
+#include "math.h"
+
+#define M_T PTO_VEC(f64)
+#define M_I PTO_VEC(i64)
+#define M_U PTO_VEC(u64)
+#define M_F(f) PTO_FN(f, f64)
+#define M_C(x) PTO_FN(splat, f64)((double)(x))
+#define M_CI(x) PTO_FN(splat, i64)(x)
+#define M_SELECT(m, a, b) PTO_FN(select, f64)(m, a, b)
+#define M_MADD PTO_FN(madd, f64)
+#define M_BITS PTO_FN(bits, f64)
+#define M_VALUE PTO_FN(value, f64)
+#define M_DOUBLE 1
+#include "math.h"
+
 #if PTO_X86 && PTO_LANES_F32 == 32
 #define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC); }
 #elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
@@ -308,7 +339,29 @@ PTO_INLINE PTO_VEC(f32) PTO_FN(load_f16, f32)(const uint16_t *p)
             v[l] = pto_round_##h(v[l]);                                                                                \
         return v;                                                                                                      \
     }
+#if PTO_X86 && PTO_LANES == 8
+PTO_INLINE void PTO_FN(store_f16, f32)(uint16_t *p, PTO_VEC(f32) v)
+{
+    __m128i h = _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT);
+    memcpy(p, &h, sizeof h);
+}
+PTO_INLINE PTO_VEC(f32) PTO_FN(round_f16, f32)(PTO_VEC(f32) v)
+{
+    return (PTO_VEC(f32))_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT));
+}
+#elif PTO_X86 >= 4 && PTO_LANES == 16
+PTO_INLINE void PTO_FN(store_f16, f32)(uint16_t *p, PTO_VEC(f32) v)
+{
+    __m256i h = _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT);
+    memcpy(p, &h, sizeof h);
+}
+PTO_INLINE PTO_VEC(f32) PTO_FN(round_f16, f32)(PTO_VEC(f32) v)
+{
+    return (PTO_VEC(f32))_mm512_cvtph_ps(_mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT));
+}
+#else
 PTO_HALF(f16)
+#endif
 PTO_HALF(bf16)
 #undef PTO_HALF
 
