@@ -377,17 +377,25 @@ static char *random_program(Arena *a, uint64_t *state)
         "argmax(j) x[j]", "scan(+, i) x[i]", "scan(max, j, reverse) x[j]", "(if i > 0 then x[i-1] else 0)", "f32(i)", "i32(x[i])", "u8(300)", "sqrt(2)", "mod(i, 3)",
         "any(j) (x[j] > 0)", "sum(i where x[i] == j) 1", "mean(k in 1..N where k > i) x[k]", "nan", "9223372036854775808", "t", "u", "clamp(i, 0, T)", "bitand(i, 3)",
     };
+    // Most programs keep to one type and to names that exist, so that they get as far as the proofs.
+    static const char *const tame[] = {
+        "x[i]", "x[i-1]", "x[N-1-i]", "x[i/2]", "y[i]", "y[i-1]", "z[i+1]", "i", "2", "0.5", "T", "sum(k) x[k]", "sum(k in 0..=i) x[k]", "max(k in 0..i) y[k]",
+        "sum(k where k > i) z[k]", "(if i > 0 then y[i-1] else 0)", "(if x[i] > 0 && i < N-1 then z[i+1] else 1)", "scan(+, i) x[i]", "mean(k in 1..N) x[k]", "max(x[i], 0)",
+    };
     static const char *const lefts[] = {"y[i]", "t[i, j]", "t[i+1, j]", "u[i]", "u[2*i]", "u", "y", "t[0, i]", "t[i, i]", "x[i]", "u[i+j]", "y[x[i]]", "v[i, j, k]"};
     static const char *const tails[] = {"", "", "", " where otherwise", " where i in 1..N", " where j <= i", " where i in 0..j", " where j in 0..i, i > 2", " where t in 0..T",
                                         " where x[i] > 0", " where i in 0..N, j in 0..T, otherwise"};
     static const char *const decls[] = {"", "", "t: f32[N, N]; ", "u: i32[-1..T]; ", "t: f64[T, N border clamp]; ", "u: f16[2*N]; ", "t: bool[N, M]; "};
     static const char *const types[] = {"f32[N]", "f64[N]", "i8[N]", "bool[N]", "f16[N border zero]", "u8[N+1]", "f32[0..N]", "f32[M]", "f32"};
 #define PICK(list) list[next(state) % (sizeof list / sizeof *list)]
-    char *s = arena_printf(a, "kernel k(x: %s, T: int, z: %s) -> (y: %s) { %s", PICK(types), PICK(types), PICK(types), PICK(decls));
-    for (int n = 1 + (int)(next(state) % 4); n > 0; n--) {
-        static const char *const ops[] = {" + ", " * ", " / ", " - ", " < ", " && ", " % ", " == "};
-        const char *second = next(state) % 2 ? arena_printf(a, "%s%s", PICK(ops), PICK(pieces)) : "";
-        s = arena_printf(a, "%s%s = %s%s%s; ", s, PICK(lefts), PICK(pieces), second, PICK(tails));
+    static const char *const ops[] = {" + ", " * ", " - ", " / ", " < ", " && ", " % ", " == "};
+    bool wild = next(state) % 4 == 0;
+    char *s = wild ? arena_printf(a, "kernel k(x: %s, T: int, z: %s) -> (y: %s) { %s", PICK(types), PICK(types), PICK(types), PICK(decls))
+                   : arena_strdup(a, "kernel k(x: f32[N], T: int, z: f32[N border zero]) -> (y: f32[N]) { ");
+    for (int n = 1 + (int)(next(state) % (wild ? 4 : 2)); n > 0; n--) {
+        const char *left = wild ? PICK(lefts) : "y[i]", *first = wild ? PICK(pieces) : PICK(tame), *second = "";
+        if (next(state) % 2) second = wild ? arena_printf(a, "%s%s", PICK(ops), PICK(pieces)) : arena_printf(a, "%s%s", ops[next(state) % 3], PICK(tame));
+        s = arena_printf(a, "%s%s = %s%s%s; ", s, left, first, second, n == 1 && !wild ? "" : PICK(tails));
     }
     return arena_printf(a, "%s}", s);
 #undef PICK
