@@ -96,11 +96,11 @@ static Group *new_unit(Fuse *f, const StmtList *component, const StmtList *stmts
 
 // ---- joining a group ------------------------------------------------------------------------------------------
 
-typedef struct { bool exact; int64_t min, max; int count; } Cross;
+typedef struct { bool exact; int64_t min, max; } Cross;
 
 static Cross cross_distance(Fuse *f, const DepList *cross, int q, int option)
 {
-    Cross c = { true, DISTANCE_INF, -DISTANCE_INF, cross->n };
+    Cross c = { true, DISTANCE_INF, -DISTANCE_INF };
     for (int i = 0; i < cross->n; i++) {
         Dep *d = cross->at[i];
         Distance r = graph_distance(f->p, d, f->member[d->src->id].theta[q], f->option[d->dst->id][option]);
@@ -163,11 +163,8 @@ static bool are_siblings(const Group *g, const Group *u)
     return g->ndims == u->ndims;
 }
 
-static void grow_halos(Fuse *f, const Group *g, const DepList *deps)
+void fuse_grow_halos(Fuse *f, const Group *g, const DepList *deps)
 {
-    for (int i = 0; i < g->stmts.n; i++)
-        for (int q = 0; q < MAX_GRID; q++)
-            f->member[g->stmts.at[i]->id].before[q] = f->member[g->stmts.at[i]->id].after[q] = 0;
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < deps->n; i++)
@@ -184,7 +181,7 @@ static void grow_halos(Fuse *f, const Group *g, const DepList *deps)
                     s->after[q] = after;
                     changed = true;
                 }
-                if (s->before[q] > 4 * MAX_HALO || s->after[q] > 4 * MAX_HALO)
+                if (s->before[q] > HALO_OUT || s->after[q] > HALO_OUT)
                     return;
             }
     }
@@ -204,95 +201,161 @@ static bool halos_are_fine(Fuse *f, const Group *g)
     return true;
 }
 
-static int match_all(Fuse *f, const Group *g, const Group *unit, const DepList *cross, int *pick, int64_t *shift)
+// A unit that may join a group: what crosses between them, and which loops go together.
+typedef struct {
+    Group *g, *unit;
+    DepList cross;
+    bool forced;                  // by `fuse`
+    int pick[MAX_GRID];           // the unit's option for each loop of the group, or -1
+    int64_t shift[MAX_GRID];
+    int matched;
+} Match;
+
+static void match_all(Fuse *f, Match *m)
 {
     bool taken[MAX_INDICES] = { false };
-    int matched = 0;
-    for (int q = 0; q < g->ndims; q++) {
-        pick[q] = cross->n ? match_option(f, cross, unit, q, taken, &shift[q]) : q < unit->ndims ? q : -1;
-        if (!cross->n)
-            shift[q] = 0;
-        if (pick[q] >= 0) {
-            taken[pick[q]] = true;
-            matched++;
+    m->matched = 0;
+    for (int q = 0; q < m->g->ndims; q++) {
+        m->shift[q] = 0;
+        m->pick[q] = m->cross.n ? match_option(f, &m->cross, m->unit, q, taken, &m->shift[q]) : q < m->unit->ndims ? q : -1;
+        if (m->pick[q] >= 0) {
+            taken[m->pick[q]] = true;
+            m->matched++;
         }
     }
-    return matched;
 }
 
-static bool try_join(Fuse *f, Group *g, Group *unit, const DepList *deps)
+static bool loses_axis(Fuse *f, const Match *m)
 {
-    if (g->ndims == 0 || unit->ndims == 0 || g->stmts.n + unit->stmts.n > MAX_GROUP)
-        return false;
-    StmtList both = { 0 };
-    for (int i = 0; i < g->stmts.n; i++)
-        VEC_PUSH(f->p->a, &both, g->stmts.at[i]);
-    for (int i = 0; i < unit->stmts.n; i++)
-        VEC_PUSH(f->p->a, &both, unit->stmts.at[i]);
-    DepList inner = graph_inner(f->p, &both, deps), cross = { 0 };
-    for (int i = 0; i < inner.n; i++) {
-        bool from_group = f->member[inner.at[i]->src->id].group == g->level;
-        bool to_group = f->member[inner.at[i]->dst->id].group == g->level;
-        if (from_group && !to_group)
-            VEC_PUSH(f->p->a, &cross, inner.at[i]);
+    bool kept[MAX_GRID] = { false }, taken[MAX_INDICES] = { false };
+    for (int q = 0; q < m->g->ndims; q++)
+        if (m->pick[q] >= 0)
+            kept[q] = taken[m->pick[q]] = true;
+    return fuse_loses_axis(f, m->g, kept) || fuse_loses_option(f, m->unit, taken);
+}
+
+static bool crosses_materialized(Fuse *f, const DepList *cross)
+{
+    for (int i = 0; i < cross->n; i++) {
+        const TensorWish *w = schedule_tensor(f->p->schedule, cross->at[i]->tensor);
+        if (w && w->materialize)
+            return true;
     }
-    if (cross.n == 0 && !are_siblings(g, unit))
-        return false;
-    int pick[MAX_GRID];
-    int64_t shift[MAX_GRID];
-    int matched = match_all(f, g, unit, &cross, pick, shift);
-    if (matched == 0 || ((g->contraction || unit->contraction) && matched < g->ndims))
-        return false;
-    Member *saved = malloc(sizeof(Member) * (size_t)(g->stmts.n + 1));
-    for (int i = 0; i < g->stmts.n; i++)
-        saved[i] = f->member[g->stmts.at[i]->id];
-    Group joined = *g;
-    joined.stmts = both;
-    joined.ndims = 0;
-    for (int q = 0; q < g->ndims; q++) {
-        if (pick[q] < 0)
+    return false;
+}
+
+// What speaks against it, before halos are known; fills in the match.
+static JoinResult check_join(Fuse *f, Match *m)
+{
+    const Group *g = m->g, *unit = m->unit;
+    if (g->ndims == 0 || unit->ndims == 0)
+        return JOIN_SERIAL;
+    if (crosses_materialized(f, &m->cross))
+        return JOIN_MATERIALIZED;
+    if (!m->forced) {
+        if (f->p->opt_level == 0)
+            return JOIN_OFF;
+        if (g->stmts.n + unit->stmts.n > MAX_GROUP)
+            return JOIN_SIZE;
+        if (m->cross.n == 0 && !are_siblings(g, unit))
+            return JOIN_STRANGERS;
+    }
+    match_all(f, m);
+    if (m->matched == 0)
+        return JOIN_NO_LOOP;
+    if (m->forced)
+        return JOIN_DONE;
+    if ((g->contraction || unit->contraction) && m->matched < g->ndims)
+        return JOIN_CONTRACTION;
+    return loses_axis(f, m) ? JOIN_AXES : JOIN_DONE;
+}
+
+// The loops that both have become those of the group.
+static void join_loops(Fuse *f, const Match *m, Group *joined)
+{
+    for (int q = 0; q < m->g->ndims; q++) {
+        if (m->pick[q] < 0)
             continue;
-        for (int i = 0; i < g->stmts.n; i++) {
-            Member *m = &f->member[g->stmts.at[i]->id];
-            m->theta[joined.ndims] = m->theta[q];
+        for (int i = 0; i < m->g->stmts.n; i++) {
+            Member *x = &f->member[m->g->stmts.at[i]->id];
+            x->theta[joined->ndims] = x->theta[q];
         }
-        for (int i = 0; i < unit->stmts.n; i++) {
-            Member *m = &f->member[unit->stmts.at[i]->id];
-            m->theta[joined.ndims] = f->option[unit->stmts.at[i]->id][pick[q]];
-            m->theta[joined.ndims].shift += shift[q];
+        for (int i = 0; i < m->unit->stmts.n; i++) {
+            Member *x = &f->member[m->unit->stmts.at[i]->id];
+            x->theta[joined->ndims] = f->option[m->unit->stmts.at[i]->id][m->pick[q]];
+            x->theta[joined->ndims].shift += m->shift[q];
         }
-        joined.ndims++;
+        joined->ndims++;
     }
-    grow_halos(f, &joined, &inner);
+}
+
+static Group join_lists(Fuse *f, const Match *m)
+{
+    Arena *a = f->p->a;
+    Group joined = *m->g;
+    const Group *unit = m->unit;
+    joined.stmts = (StmtList){ 0 };
+    joined.inner = (DepList){ 0 };
+    joined.ndims = 0;
+    for (int i = 0; i < m->g->stmts.n + unit->stmts.n; i++)
+        VEC_PUSH(a, &joined.stmts, i < m->g->stmts.n ? m->g->stmts.at[i] : unit->stmts.at[i - m->g->stmts.n]);
+    const DepList *parts[] = { &m->g->inner, &m->cross, &unit->inner };
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < parts[k]->n; i++)
+            VEC_PUSH(a, &joined.inner, parts[k]->at[i]);
+    joined.cyclic = m->g->cyclic || unit->cyclic;
+    joined.contraction = m->g->contraction || unit->contraction;
+    joined.has_update = m->g->has_update || unit->has_update;
+    joined.class = unit->class ? unit->class : m->g->class;
+    return joined;
+}
+
+static JoinResult try_join(Fuse *f, Match *m)
+{
+    JoinResult r = check_join(f, m);
+    if (r != JOIN_DONE)
+        return r;
+    int n = m->g->stmts.n;
+    Member *saved = malloc(sizeof(Member) * (size_t)(n + 1));
+    for (int i = 0; i < n; i++)
+        saved[i] = f->member[m->g->stmts.at[i]->id];
+    Group joined = join_lists(f, m);
+    join_loops(f, m, &joined);
+    for (int i = 0; i < joined.stmts.n; i++)
+        for (int q = 0; q < MAX_GRID; q++)
+            f->member[joined.stmts.at[i]->id].before[q] = f->member[joined.stmts.at[i]->id].after[q] = 0;
+    fuse_grow_halos(f, &joined, &joined.inner);
     bool fine = halos_are_fine(f, &joined);
-    for (int i = 0; !fine && i < g->stmts.n; i++)
-        f->member[g->stmts.at[i]->id] = saved[i];
+    for (int i = 0; !fine && i < n; i++)
+        f->member[m->g->stmts.at[i]->id] = saved[i];
     free(saved);
     if (!fine)
-        return false;
-    joined.inner = inner;
-    joined.cyclic = g->cyclic || unit->cyclic;
-    joined.contraction = g->contraction || unit->contraction;
-    joined.has_update = g->has_update || unit->has_update;
-    *g = joined;
-    for (int i = 0; i < unit->stmts.n; i++)
-        f->member[unit->stmts.at[i]->id].group = g->level;
-    return true;
+        return JOIN_HALO;
+    *m->g = joined;
+    for (int i = 0; i < m->unit->stmts.n; i++)
+        f->member[m->unit->stmts.at[i]->id].group = joined.level;
+    return JOIN_DONE;
 }
 
 // ---- groups of a list -----------------------------------------------------------------------------------------
 
-// The least position a unit may take: after every group that it reads from.
-static int earliest(Fuse *f, const Group *unit, const DepList *deps, const DepList *const *into)
+// The dependences of `local` whose writer is in group `level`.
+static DepList cross_from(Fuse *f, const DepList *local, int level)
 {
-    (void)deps;
+    DepList r = { 0 };
+    for (int i = 0; i < local->n; i++)
+        if (f->member[local->at[i]->src->id].group == level)
+            VEC_PUSH(f->p->a, &r, local->at[i]);
+    return r;
+}
+
+// The least position a unit may take: after every group that it reads from.
+static int earliest(Fuse *f, const DepList *local)
+{
     int level = 0;
-    for (int i = 0; i < unit->stmts.n; i++) {
-        const DepList *in = into[unit->stmts.at[i]->id];
-        for (int j = 0; in && j < in->n; j++) {
-            int g = f->member[in->at[j]->src->id].group;
-            level = g > level ? g : level;
-        }
+    for (int i = 0; i < local->n; i++) {
+        int g = f->member[local->at[i]->src->id].group;
+        level = g > level ? g : level;
     }
     return level;
 }
@@ -314,15 +377,17 @@ static void open_group(Fuse *f, Groups *groups, Group *unit)
 }
 
 // Serial statements without any parallel loop (scalars, total sums) run together.
-static bool join_serial(Fuse *f, Group *g, Group *unit, const DepList *deps)
+static bool join_serial(Fuse *f, const Match *m)
 {
+    Group *g = m->g;
+    const Group *unit = m->unit;
     if (g->ndims > 0 || unit->ndims > 0 || g->cyclic || unit->cyclic || g->stmts.n >= MAX_GROUP)
         return false;
-    for (int i = 0; i < unit->stmts.n; i++) {
-        VEC_PUSH(f->p->a, &g->stmts, unit->stmts.at[i]);
+    if (!m->forced && f->p->opt_level == 0)
+        return false;
+    *g = join_lists(f, m);
+    for (int i = 0; i < unit->stmts.n; i++)
         f->member[unit->stmts.at[i]->id].group = g->level;
-    }
-    g->inner = graph_inner(f->p, &g->stmts, deps);
     return true;
 }
 
@@ -360,88 +425,151 @@ static Components components(Fuse *f, const StmtList *stmts, const DepList *deps
     return graph_components(p, stmts, &tied);
 }
 
-static Groups make_groups(Fuse *f, const StmtList *stmts, const DepList *deps, int list_id)
+// Units: components with their initialisations, in topological order.
+static Groups make_units(Fuse *f, const StmtList *stmts, const DepList *deps)
 {
-    Plan *p = f->p;
-    DepList **into = ARENA_ARRAY(p->a, DepList *, p->g->stmts.n + 1);
-    for (int i = 0; i < stmts->n; i++)
-        into[stmts->at[i]->id] = ARENA_NEW(p->a, DepList);
-    for (int i = 0; i < deps->n; i++)
-        VEC_PUSH(p->a, into[deps->at[i]->dst->id], deps->at[i]);
-    for (int i = 0; i < stmts->n; i++) {
-        f->member[stmts->at[i]->id].group = -1;
-        f->member[stmts->at[i]->id].list = list_id;
-    }
     Components c = components(f, stmts, deps);
-    Groups groups = { 0 };
+    Groups units = { 0 };
     for (int i = 0; i < c.n; i++) {
         if (c.at[i].n == 1 && c.at[i].at[0]->kind == STMT_INIT)
             continue;
         StmtList list = with_inits(f, &c.at[i]);
         DepList local = { 0 };
-        for (int s = 0; s < list.n; s++)
-            for (int j = 0; j < into[list.at[s]->id]->n; j++)
-                VEC_PUSH(p->a, &local, into[list.at[s]->id]->at[j]);
-        Group *unit = new_unit(f, &c.at[i], &list, &local);
-        int least = earliest(f, unit, deps, (const DepList *const *)into);
-        bool placed = false;
-        for (int g = groups.n - 1; !placed && g >= least && g >= groups.n - 8; g--) {
-            DepList around = { 0 };
-            for (int j = 0; j < groups.at[g]->inner.n; j++)
-                VEC_PUSH(p->a, &around, groups.at[g]->inner.at[j]);
-            for (int j = 0; j < local.n; j++)
-                VEC_PUSH(p->a, &around, local.at[j]);
-            placed = try_join(f, groups.at[g], unit, &around) || join_serial(f, groups.at[g], unit, &around);
+        for (int s = 0; s < list.n; s++) {
+            f->member[list.at[s]->id].unit = units.n;
+            for (int j = 0; j < f->into[list.at[s]->id]->n; j++)
+                VEC_PUSH(f->p->a, &local, f->into[list.at[s]->id]->at[j]);
         }
-        if (!placed)
-            open_group(f, &groups, unit);
+        Group *unit = new_unit(f, &c.at[i], &list, &local);
+        unit->local = local;
+        VEC_PUSH(f->p->a, &units, unit);
     }
+    return units;
+}
+
+// The group that the class of a unit began, or NULL.
+static Group *group_of_class(const Groups *groups, int class)
+{
+    for (int g = groups->n - 1; class && g >= 0; g--)
+        if (groups->at[g]->class == class)
+            return groups->at[g];
+    return NULL;
+}
+
+// A `fuse` directive asks for this. When it fails, it is tried once more with nothing else in the group, then reported.
+static bool join_forced(Fuse *f, Group *g, Group *unit, int least)
+{
+    Match m = { .g = g, .unit = unit, .forced = true, .cross = cross_from(f, &unit->local, g->level) };
+    JoinResult r = g->level < least ? JOIN_BETWEEN : try_join(f, &m);
+    if (r == JOIN_DONE || join_serial(f, &m)) {
+        explain_joined(f->p, g, unit, &m.cross, f->member);
+        return true;
+    }
+    if (!f->exclusive) {
+        f->retry = true;
+        return true;
+    }
+    fuse_refuse(f, g, unit, &m.cross, r);
+    return false;
+}
+
+static bool place_unit(Fuse *f, Groups *groups, Group *unit)
+{
+    enum { WINDOW = 8 };
+    int least = earliest(f, &unit->local);
+    Group *own = group_of_class(groups, unit->class);
+    if (own)
+        return join_forced(f, own, unit, least);
+    for (int g = groups->n - 1; g >= least && g >= groups->n - WINDOW; g--) {
+        Group *to = groups->at[g];
+        Match m = { .g = to, .unit = unit, .cross = cross_from(f, &unit->local, to->level) };
+        if (f->exclusive && (to->class || unit->class))
+            continue;
+        JoinResult r = try_join(f, &m);
+        if (r == JOIN_DONE || join_serial(f, &m)) {
+            explain_joined(f->p, to, unit, &m.cross, f->member);
+            return true;
+        }
+        explain_apart(f->p, to, unit, &m.cross, r);
+    }
+    open_group(f, groups, unit);
+    return true;
+}
+
+static Groups make_groups(Fuse *f, const StmtList *stmts, const DepList *deps, int list_id)
+{
+    Arena *a = f->p->a;
+    for (int i = 0; i < stmts->n; i++) {
+        f->into[stmts->at[i]->id] = ARENA_NEW(a, DepList);
+        f->member[stmts->at[i]->id].group = -1;
+        f->member[stmts->at[i]->id].list = list_id;
+    }
+    for (int i = 0; i < deps->n; i++)
+        VEC_PUSH(a, f->into[deps->at[i]->dst->id], deps->at[i]);
+    Groups units = make_units(f, stmts, deps), groups = { 0 };
+    fuse_close_classes(f, &units, f->into);
+    for (int i = 0; i < units.n && !f->retry; i++)
+        if (!place_unit(f, &groups, units.at[i]))
+            f->failed = true;
     return groups;
 }
 
 // A tensor computed on halos must not be read from other groups.
-static bool forbid_escaping_halos(Fuse *f, const Groups *groups, int list_id)
+static bool forbid_escaping_halos(Fuse *f, const StmtList *stmts, const Groups *groups, int list_id)
 {
     bool changed = false;
-    for (int i = 0; i < f->p->g->deps.n; i++) {
-        const Dep *d = f->p->g->deps.at[i];
-        const Member *s = &f->member[d->src->id], *t = &f->member[d->dst->id];
-        bool together = t->list == list_id && s->group == t->group;
-        if (s->list != list_id || together || f->no_halo[d->tensor->id])
-            continue;
+    for (int k = 0; k < stmts->n; k++) {
+        const Member *s = &f->member[stmts->at[k]->id];
+        const DepList *out = &f->out[stmts->at[k]->id];
         bool halo = false;
-        for (int q = 0; q < groups->at[s->group]->ndims; q++)
+        for (int q = 0; s->group >= 0 && q < groups->at[s->group]->ndims; q++)
             halo = halo || s->before[q] + s->after[q] > 0;
-        if (halo) {
-            f->no_halo[d->tensor->id] = true;
+        for (int i = 0; halo && i < out->n; i++) {
+            const Member *t = &f->member[out->at[i]->dst->id];
+            if ((t->list == list_id && s->group == t->group) || f->no_halo[out->at[i]->tensor->id])
+                continue;
+            f->no_halo[out->at[i]->tensor->id] = true;
             changed = true;
         }
     }
     return changed;
 }
 
+static Groups settle_groups(Fuse *f, const StmtList *stmts, const DepList *deps, int list_id)
+{
+    Groups groups;
+    f->exclusive = false;
+    do {
+        f->retry = false;
+        groups = make_groups(f, stmts, deps, list_id);
+        f->exclusive = f->exclusive || f->retry;
+    } while (f->retry || (!f->failed && forbid_escaping_halos(f, stmts, &groups, list_id)));
+    return groups;
+}
+
 Node *fuse_list(Fuse *f, const StmtList *stmts, const DepList *deps, int depth, bool *parallel)
 {
-    int list_id = ++f->nlists;
-    Groups groups = make_groups(f, stmts, deps, list_id);
-    while (forbid_escaping_halos(f, &groups, list_id))
-        groups = make_groups(f, stmts, deps, list_id);
-    Member *kept = malloc(sizeof(Member) * (size_t)(f->p->g->stmts.n + 1));
-    memcpy(kept, f->member, sizeof(Member) * (size_t)f->p->g->stmts.n);
+    Groups groups = settle_groups(f, stmts, deps, ++f->nlists);
     Node *seq = node_new(f->p->a, NODE_SEQ);
-    for (int i = 0; i < groups.n; i++) {
-        memcpy(f->member, kept, sizeof(Member) * (size_t)f->p->g->stmts.n);
+    for (int i = 0; i < groups.n && !f->failed; i++) {
+        // Lists inside number their own groups.
+        const StmtList *l = &groups.at[i]->stmts;
+        Member *kept = malloc(sizeof(Member) * (size_t)(l->n + 1));
+        for (int k = 0; k < l->n; k++)
+            kept[k] = f->member[l->at[k]->id];
         node_append(f->p->a, seq, fuse_group_node(f, groups.at[i], depth, parallel));
+        for (int k = 0; k < l->n; k++)
+            f->member[l->at[k]->id] = kept[k];
+        free(kept);
     }
-    memcpy(f->member, kept, sizeof(Member) * (size_t)f->p->g->stmts.n);
-    free(kept);
     return seq;
 }
 
-Plan *fuse_program(Arena *a, Program *g, const Machine *m, FILE *explain)
+Plan *fuse_program(Arena *a, Program *g, const Machine *m, const Schedule *s, int opt_level, FILE *explain)
 {
+    int errors = diags_errors(g->diags);
     Plan *p = ARENA_NEW(a, Plan);
-    *p = (Plan){ .a = a, .g = g, .machine = m, .kernel = g->kernel, .explain = explain };
+    *p = (Plan){ .a = a, .g = g, .machine = m, .kernel = g->kernel, .schedule = s, .opt_level = opt_level, .explain = explain };
     p->stmt = ARENA_ARRAY(a, StmtPlan, g->stmts.n + 1);
     for (int i = 0; i < g->stmts.n; i++)
         p->stmt[i] = (StmtPlan){ .stmt = g->stmts.at[i], .vecdim = -1 };
@@ -451,9 +579,15 @@ Plan *fuse_program(Arena *a, Program *g, const Machine *m, FILE *explain)
     f.scratch = ARENA_ARRAY(a, Theta, g->stmts.n + 1);
     f.no_halo = ARENA_ARRAY(a, bool, g->kernel->tensors.n + 1);
     f.allowed = ARENA_ARRAY(a, unsigned, g->stmts.n + 1);
+    f.into = ARENA_ARRAY(a, DepList *, g->stmts.n + 1);
+    f.out = ARENA_ARRAY(a, DepList, g->stmts.n + 1);
     for (int i = 0; i < g->stmts.n; i++)
         f.allowed[i] = (1u << g->stmts.at[i]->n) - 1;
+    for (int i = 0; i < g->deps.n; i++)
+        VEC_PUSH(a, &f.out[g->deps.at[i]->src->id], g->deps.at[i]);
     bool parallel = false;
     p->root = fuse_list(&f, &g->stmts, &g->deps, 0, &parallel);
-    return p;
+    if (!f.failed)
+        fuse_check_wishes(&f);
+    return diags_errors(g->diags) > errors ? NULL : p;
 }

@@ -13,7 +13,7 @@
 static Leaf *new_leaf(Fuse *f, const Group *g, Node *node, int depth)
 {
     Leaf *leaf = ARENA_NEW(f->p->a, Leaf);
-    *leaf = (Leaf){ .id = f->p->leaves.n, .stmts = g->stmts, .deps = g->inner, .node = node, .nouter = depth };
+    *leaf = (Leaf){ .id = f->p->leaves.n, .stmts = g->stmts, .deps = g->inner, .node = node, .nouter = depth, .why = g->why };
     VEC_PUSH(f->p->a, &f->p->leaves, leaf);
     for (int i = 0; i < g->stmts.n; i++)
         plan_of(f->p, g->stmts.at[i])->leaf = leaf;
@@ -32,11 +32,12 @@ static const char *theta_name(const Stmt *s, Theta t)
     return t.idx >= 0 ? s->index[t.idx]->name : "t";
 }
 
-static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode)
+static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode, const ParallelWish *wish)
 {
     Arena *a = f->p->a;
     Node *n = node_new(a, NODE_GRID);
-    n->mode = mode;
+    n->mode = wish && wish->mode != MODE_AUTO ? wish->mode : mode;
+    n->max_workers = wish ? wish->max : 0;
     n->ndims = g->ndims;
     Leaf *leaf = new_leaf(f, g, n, depth);
     for (int q = 0; q < g->ndims; q++) {
@@ -69,38 +70,52 @@ static Node *serial_node(Fuse *f, Group *g, int depth)
 
 // ---- recurrences ----------------------------------------------------------------------------------------------
 
-static bool align_any(Fuse *f, const Group *g, const Theta *not, Theta *theta)
+typedef bool (*Accepts)(Fuse *f, const Group *g, const Theta *theta);
+
+// A common loop along which no dependence points backwards, other than `not`, that is accepted.
+static bool align_any(Fuse *f, const Group *g, const Theta *not, Accepts accepts, Theta *theta)
 {
     const Stmt *first = g->stmts.at[0];
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int i = 0; i < first->n; i++) {
             if ((not && not->idx == i) || !fuse_is_free(f, first, i))
                 continue;
-            if (graph_align(f->p, &g->stmts, &g->inner, i, sign, false, f->allowed, theta))
+            if (graph_align(f->p, &g->stmts, &g->inner, i, sign, false, f->allowed, theta) && accepts(f, g, theta))
                 return true;
         }
     return false;
 }
 
-// Two permutable loops: tiles in a wave.
-static Node *wave_node(Fuse *f, Group *g, const Theta *outer, int depth)
+static void set_loop(Fuse *f, Group *g, int q, const Theta *theta)
 {
-    Theta *second = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
-    const Stmt *first = g->stmts.at[0];
-    if (!align_any(f, g, &outer[first->id], second))
-        return NULL;
     for (int i = 0; i < g->stmts.n; i++) {
         Member *m = &f->member[g->stmts.at[i]->id];
-        m->theta[0] = outer[g->stmts.at[i]->id];
-        m->theta[1] = second[g->stmts.at[i]->id];
-        m->before[0] = m->before[1] = m->after[0] = m->after[1] = 0;
+        m->theta[q] = theta[g->stmts.at[i]->id];
+        m->before[q] = m->after[q] = 0;
     }
-    g->ndims = 2;
-    Node *n = grid_node(f, g, depth, MODE_WAVE);
-    n->noffsets = 2;
-    n->offsets[0][0] = 1;
-    n->offsets[1][1] = 1;
-    return n;
+}
+
+// Two permutable loops: tiles in a wave. One alone when a schedule asks for that.
+static Node *wave_node(Fuse *f, Group *g, const ParallelWish *wish, int depth)
+{
+    Arena *a = f->p->a;
+    int n = f->p->g->stmts.n;
+    Theta *outer = ARENA_ARRAY(a, Theta, n + 1), *second = ARENA_ARRAY(a, Theta, n + 1);
+    if (!align_any(f, g, NULL, fuse_is_wished, outer))
+        return NULL;
+    bool two = align_any(f, g, &outer[g->stmts.at[0]->id], fuse_is_wished, second);
+    if (!two && !(wish && wish->mode == MODE_WAVE && wish->naxes == 1))
+        return NULL;
+    set_loop(f, g, 0, outer);
+    if (two)
+        set_loop(f, g, 1, second);
+    g->ndims = two ? 2 : 1;
+    fuse_select_axes(f, g);
+    Node *node = grid_node(f, g, depth, MODE_WAVE, wish);
+    node->noffsets = g->ndims;
+    for (int q = 0; q < g->ndims; q++)
+        node->offsets[q][q] = 1;
+    return node;
 }
 
 static DepList not_carried(Fuse *f, const DepList *deps, const Theta *theta)
@@ -155,25 +170,28 @@ static Node *sequential_node(Fuse *f, Group *g, const Theta *theta, int depth)
     return NULL;
 }
 
-static Node *recurrence_node(Fuse *f, Group *g, int depth, bool *parallel)
+static Node *recurrence_node(Fuse *f, Group *g, const ParallelWish *wish, int depth, bool *parallel)
 {
     Theta *theta = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
-    if (align_any(f, g, NULL, theta)) {
-        Node *n = wave_node(f, g, theta, depth);
-        n = n ? n : sequential_node(f, g, theta, depth);
-        if (n) {
-            *parallel = true;
-            return n;
-        }
-    }
-    return serial_node(f, g, depth);             // `order` reports a cycle if there is one
+    Node *n = NULL;
+    if (!wish || wish->mode == MODE_AUTO || wish->mode == MODE_WAVE)
+        n = wave_node(f, g, wish, depth);
+    if (!n && align_any(f, g, NULL, fuse_may_be_outer, theta))
+        n = sequential_node(f, g, theta, depth);
+    if (!n)
+        return serial_node(f, g, depth);             // `order` reports a cycle if there is one
+    *parallel = true;
+    return n;
 }
 
 Node *fuse_group_node(Fuse *f, Group *g, int depth, bool *parallel)
 {
+    const ParallelWish *wish = fuse_select_axes(f, g);
     if (g->ndims > 0) {
         *parallel = true;
-        return grid_node(f, g, depth, MODE_AUTO);
+        fuse_overlaps(f, g);
+        return grid_node(f, g, depth, MODE_AUTO, wish);
     }
-    return g->cyclic ? recurrence_node(f, g, depth, parallel) : serial_node(f, g, depth);
+    bool serial = !g->cyclic || (wish && wish->mode == MODE_SERIAL);
+    return serial ? serial_node(f, g, depth) : recurrence_node(f, g, wish, depth, parallel);
 }

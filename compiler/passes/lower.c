@@ -346,6 +346,22 @@ static void convert_into(Lower *l, Node *parent, isl_ast_node *node)
 
 // ---- the schedule -----------------------------------------------------------------------------------------------
 
+// The first point of the tile of theta: tile * floor(theta / tile), as column c of the time vector.
+static isl_map *tile_column(isl_map *m, const PathEntry *e, int c)
+{
+    isl_local_space *ls = isl_local_space_from_space(isl_space_domain(isl_map_get_space(m)));
+    isl_aff *theta = isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)e->theta.idx);
+    if (e->theta.sign < 0)
+        theta = isl_aff_neg(theta);
+    theta = isl_aff_add_constant_si(theta, (int)e->theta.shift);
+    isl_val *tile = isl_val_int_from_si(isl_map_get_ctx(m), (long)e->loop->tile);
+    isl_aff *first = isl_aff_scale_val(isl_aff_floor(isl_aff_scale_down_val(theta, isl_val_copy(tile))), tile);
+    isl_map *column = isl_map_from_aff(first);
+    column = isl_map_insert_dims(column, isl_dim_out, 0, (unsigned)c);
+    column = isl_map_add_dims(column, isl_dim_out, (unsigned)(isl_map_dim(m, isl_dim_out) - c - 1));
+    return isl_map_intersect(m, column);
+}
+
 static isl_map *time_map(Lower *l, const StmtPlan *sp, isl_set *domain, int depth)
 {
     int times = 2 * depth + 1;
@@ -356,6 +372,10 @@ static isl_map *time_map(Lower *l, const StmtPlan *sp, isl_set *domain, int dept
     for (int c = 0; c < times; c++) {
         int k = l->leaf->nouter + c / 2;
         const PathEntry *e = k < sp->npath ? &sp->path[k] : NULL;
+        if (e && c % 2 == 1 && e->loop && e->loop->tile) {
+            m = tile_column(m, e, c);
+            continue;
+        }
         isl_constraint *eq = isl_constraint_alloc_equality(isl_local_space_copy(ls));
         eq = isl_constraint_set_coefficient_si(eq, isl_dim_out, c, -1);
         if (e && c % 2 == 0) {

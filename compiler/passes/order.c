@@ -3,18 +3,25 @@
 // Level by level: the components of what is left of the dependences are visited in topological order; each shares the
 // loop of an earlier group when all distances between them are >= 0 (a constant shift may see to that) and exactly 0 in
 // a vector loop; else it gets a loop of its own, after it. Dependences that a loop carries (distance >= 1) are
-// satisfied and left out below. Loops that accumulate come last, vector loops innermost among the others.
+// satisfied and left out below. Loops that accumulate come last, vector loops innermost among the others; what a
+// schedule's `order` names comes in that order instead.
+//
+// Tiles that a schedule asks for and the grid has not made are loops of their own, before all point loops. They carry
+// nothing: what is satisfied at distance >= 0 between tiles must be satisfied again between points.
 //
 // A component that stays cyclic with no loop to carry it is an error: guarantee 3, well-foundedness.
 // Tests: tests/golden/order*.pto, tests/errors/cycle*.pto, tests/run
 #include "passes/plan.h"
+
+#include "passes/schedule_check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SHIFT = 32 };
 
-typedef struct { StmtList stmts; Loop *loop; } Group;
+// `passing`: without a loop at this level, where others have a loop over tiles.
+typedef struct { StmtList stmts; Loop *loop; bool passing; } Group;
 typedef VEC(Group) Groups;
 
 typedef struct {
@@ -24,21 +31,68 @@ typedef struct {
     Theta *trial;
     unsigned *allowed;
     int *group;                   // by statement id: position in Groups, or -1
+    bool tiles;                   // this level makes loops over tiles
 } Order;
 
 static bool order_list(Order *o, const StmtList *stmts, const DepList *deps);
 
 // ---- candidates -----------------------------------------------------------------------------------------------
 
-// The free indices of a statement, in the order in which they are best tried.
-static int preferences(const StmtPlan *sp, int *pref)
+static const StmtWish *wish_of(const Order *o, const Stmt *s)
+{
+    return schedule_stmt(o->p->schedule, s);
+}
+
+// The next size of tiles that a statement asks for, along an index that the grid does not cut that far.
+static int64_t next_tile(const Order *o, const StmtPlan *sp, int idx)
+{
+    const StmtWish *w = wish_of(o, sp->stmt);
+    const TileWish *t = w ? w->tile[idx] : NULL;
+    if (!(sp->free >> idx & 1) || !t || sp->levels[idx] >= t->n)
+        return 0;
+    const TileSize *size = &t->level[sp->levels[idx]];
+    return size->kind == SIZE_RANGE ? size->hi : size->kind == SIZE_FIXED ? size->value->i : 0;
+}
+
+static unsigned tiled_indices(const Order *o, const StmtPlan *sp)
+{
+    unsigned mask = 0;
+    for (int i = 0; i < sp->stmt->n; i++)
+        if (next_tile(o, sp, i))
+            mask |= 1u << i;
+    return mask;
+}
+
+// The first of an order that is among the indices, else all of them.
+static unsigned first_of_order(const Order *o, const StmtPlan *sp, unsigned indices)
+{
+    const StmtWish *w = wish_of(o, sp->stmt);
+    for (int i = 0; w && i < w->norder; i++)
+        if (indices >> w->order[i].idx & 1)
+            return 1u << w->order[i].idx;
+    return indices;
+}
+
+static void choose_level(Order *o, const StmtList *stmts)
+{
+    o->tiles = false;
+    for (int i = 0; i < stmts->n; i++)
+        o->tiles = o->tiles || tiled_indices(o, plan_of(o->p, stmts->at[i]));
+    for (int i = 0; i < stmts->n; i++) {
+        const StmtPlan *sp = plan_of(o->p, stmts->at[i]);
+        o->allowed[sp->stmt->id] = first_of_order(o, sp, o->tiles ? tiled_indices(o, sp) : sp->free);
+    }
+}
+
+// The indices that a statement may have a loop over, in the order in which they are best tried.
+static int preferences(const Order *o, const StmtPlan *sp, int *pref)
 {
     const Stmt *s = sp->stmt;
     int n = 0;
     for (int pass = 0; pass < 4; pass++)
         for (int i = 0; i < s->n; i++) {
             bool reduced = i >= s->nouter, vector = i == sp->vecdim;
-            if ((sp->free >> i & 1) && pass == 2 * reduced + vector)
+            if ((o->allowed[s->id] >> i & 1) && pass == 2 * reduced + vector)
                 pref[n++] = i;
         }
     return n;
@@ -46,7 +100,7 @@ static int preferences(const StmtPlan *sp, int *pref)
 
 static bool wants_vector(Order *o, const StmtList *l, const Theta *theta)
 {
-    for (int i = 0; i < l->n; i++) {
+    for (int i = 0; i < l->n && !o->tiles; i++) {
         const StmtPlan *sp = plan_of(o->p, l->at[i]);
         if (sp->vecdim >= 0 && theta[l->at[i]->id].idx == sp->vecdim)
             return true;
@@ -54,12 +108,18 @@ static bool wants_vector(Order *o, const StmtList *l, const Theta *theta)
     return false;
 }
 
-static bool has_free(Order *o, const StmtList *l)
+// How many of the statements may have a loop at this level?
+static int count_loops(Order *o, const StmtList *l)
 {
+    int n = 0;
     for (int i = 0; i < l->n; i++)
-        if (plan_of(o->p, l->at[i])->free == 0)
-            return false;
-    return true;
+        n += o->allowed[l->at[i]->id] != 0;
+    return n;
+}
+
+static int64_t tile_of(Order *o, const StmtList *l, const Theta *theta)
+{
+    return o->tiles ? next_tile(o, plan_of(o->p, l->at[0]), theta[l->at[0]->id].idx) : 0;
 }
 
 static bool same_box(const Stmt *x, const Stmt *y, int i, int j)
@@ -75,7 +135,7 @@ static bool fits(Order *o, const Group *g, const StmtList *c, const DepList *cro
     bool vector = g->loop->vector || wants_vector(o, c, o->trial);
     int64_t min = DISTANCE_INF, max = -DISTANCE_INF;
     int sign = o->trial[c->at[0]->id].sign;
-    if (o->theta[g->stmts.at[0]->id].sign != sign)
+    if (o->theta[g->stmts.at[0]->id].sign != sign || g->loop->tile != tile_of(o, c, o->trial))
         return false;
     for (int i = 0; i < cross->n; i++) {
         Dep *d = cross->at[i];
@@ -118,7 +178,7 @@ static DepList between(Order *o, const DepList *deps, int group, const StmtList 
 // Sets the trial to the next workable choice at or after *k among (sign, preference); false: no more.
 static bool next_choice(Order *o, const StmtList *c, const DepList *inner, int *k)
 {
-    int pref[MAX_INDICES], n = preferences(plan_of(o->p, c->at[0]), pref);
+    int pref[MAX_INDICES], n = preferences(o, plan_of(o->p, c->at[0]), pref);
     for (; *k < 2 * n; (*k)++)
         if (graph_align(o->p, c, inner, pref[*k % n], *k < n ? 1 : -1, false, o->allowed, o->trial)) {
             (*k)++;
@@ -184,48 +244,133 @@ static void report_cycle(Order *o, const StmtList *c)
     diag_help(o->p->g->diags, "every dependence must go forward (or backward) along one common index; check the shifts on the right");
 }
 
-static bool place(Order *o, Groups *groups, const StmtList *c, const DepList *deps)
+// The statement's order, or its tiles, ask for a loop that a dependence forbids. False: nothing of the kind.
+static bool report_wish(Order *o, const StmtList *c, const DepList *inner)
 {
-    DepList inner = graph_inner(o->p, c, deps);
+    for (int i = 0; i < inner->n; i++) {
+        Dep *d = inner->at[i];
+        const StmtWish *w = wish_of(o, d->dst);
+        unsigned x = o->allowed[d->src->id], y = o->allowed[d->dst->id];
+        if (!w || !y || (y & (y - 1)) || !x || (x & (x - 1)))
+            continue;
+        int from = __builtin_ctz(x), to = __builtin_ctz(y);
+        Distance r = depend_distance(o->p->g, d, from, to, 1);
+        if (r.min >= 0)
+            continue;
+        const char *name = d->dst->index[to]->name;
+        Range at = o->tiles ? w->tile[to]->level[0].range : w->norder ? w->order[0].range : d->dst->eq->range;
+        refuse_dependence(o->p, at, arena_printf(o->p->a, o->tiles ? "`%s` cannot be cut into tiles here" : "the loop over `%s` cannot come first here", name), d, r, name);
+        return true;
+    }
+    for (int i = 0; i < c->n; i++) {
+        const StmtWish *w = wish_of(o, c->at[i]);
+        if (!w || (!w->norder && !o->tiles))
+            continue;
+        Range at = w->norder ? w->order[0].range : c->at[i]->eq->range;
+        diag_report(o->p->g->diags, D_ILLEGAL, at, "the equations of this recurrence have no such loop in common: %s", stmt_text(o->p->a, o->p->g, c->at[i]));
+        return true;
+    }
+    return false;
+}
+
+static void report_no_loop(Order *o, const StmtList *c, const DepList *inner)
+{
+    if (!report_wish(o, c, inner))
+        report_cycle(o, c);
+}
+
+// Without a loop: as early as it can be, after others of its kind; with those that pass this level, to share loops below.
+static void place_without_loop(Order *o, Groups *groups, int least, const StmtList *c, bool passing)
+{
+    for (int i = 0; i < c->n; i++)
+        o->trial[c->at[i]->id] = (Theta){ -1, 1, 0 };
+    for (int g = groups->n - 1; passing && g >= least && g >= 0; g--)
+        if (groups->at[g].passing) {
+            take(o, &groups->at[g], g, c);
+            return;
+        }
+    int at = least + 1;
+    while (at < groups->n && !groups->at[at].loop)
+        at++;
+    insert_group(o, groups, at);
+    groups->at[at].passing = passing;
+    take(o, &groups->at[at], at, c);
+}
+
+static int last_source(Order *o, const StmtList *c, const DepList *deps)
+{
     int least = -1;
     for (int i = 0; i < deps->n; i++)
         for (int j = 0; j < c->n; j++)
             if (deps->at[i]->dst == c->at[j] && o->group[deps->at[i]->src->id] > least)
                 least = o->group[deps->at[i]->src->id];
-    bool loops = has_free(o, c);
-    if (loops && join(o, groups, least, c, deps, &inner))
-        return true;
-    if (!loops) {
-        if (graph_is_cyclic(c, &inner)) {
+    return least;
+}
+
+static bool place(Order *o, Groups *groups, const StmtList *c, const DepList *deps)
+{
+    DepList inner = graph_inner(o->p, c, deps);
+    int least = last_source(o, c, deps), loops = count_loops(o, c);
+    if (loops == 0) {
+        if (!o->tiles && graph_is_cyclic(c, &inner)) {
             report_cycle(o, c);
             return false;
         }
-        int at = least + 1;                       // as early as it can be, after others of its kind
-        while (at < groups->n && !groups->at[at].loop)
-            at++;
-        insert_group(o, groups, at);
-        for (int i = 0; i < c->n; i++)
-            o->trial[c->at[i]->id] = (Theta){ -1, 1, 0 };
-        take(o, &groups->at[at], at, c);
+        place_without_loop(o, groups, least, c, o->tiles);
         return true;
     }
+    if (loops == c->n && join(o, groups, least, c, deps, &inner))
+        return true;
     int k = 0;
-    if (!next_choice(o, c, &inner, &k)) {
-        report_cycle(o, c);
+    if (loops < c->n || !next_choice(o, c, &inner, &k)) {
+        report_no_loop(o, c, &inner);
         return false;
     }
     VEC_PUSH(o->p->a, groups, (Group){ .loop = new_loop(o) });
     take(o, &groups->at[groups->n - 1], groups->n - 1, c);
+    groups->at[groups->n - 1].loop->tile = tile_of(o, c, o->trial);
     return true;
 }
 
 // ---- loops ----------------------------------------------------------------------------------------------------
 
+// A loop over tiles carries nothing: points of one tile depend on each other.
+static DepList describe_tiles(Order *o, Group *g, const DepList *deps)
+{
+    const Stmt *first = g->stmts.at[0];
+    g->loop->name = arena_printf(o->p->a, "%s_tile", first->index[o->theta[first->id].idx]->name);
+    return graph_inner(o->p, &g->stmts, deps);
+}
+
+// What schedules ask of the loop: lanes and unrolling. A vector loop must not carry a dependence.
+static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
+{
+    Loop *loop = g->loop;
+    if (o->p->opt_level == 0)
+        loop->lanes = 1;
+    for (int i = 0; i < g->stmts.n; i++) {
+        const Stmt *s = g->stmts.at[i];
+        const StmtWish *w = wish_of(o, s);
+        int idx = o->theta[s->id].idx;
+        if (!w)
+            continue;
+        loop->unroll = w->unroll[idx] ? w->unroll[idx] : loop->unroll;
+        if (w->vector == VECTOR_NONE || w->vector == idx)
+            loop->lanes = w->lanes ? w->lanes : loop->lanes;
+        if (w->vector == idx && carried)
+            refuse_dependence(o->p, w->vector_range, arena_printf(o->p->a, "`%s` cannot run in vectors", loop->name), carried, r, loop->name);
+    }
+}
+
 static DepList describe_loop(Order *o, Group *g, const DepList *deps)
 {
     Loop *loop = g->loop;
+    if (loop->tile)
+        return describe_tiles(o, g, deps);
     DepList inner = graph_inner(o->p, &g->stmts, deps), rest = { 0 };
     const Stmt *first = g->stmts.at[0];
+    const Dep *carried = NULL;
+    Distance by = { 0, 0, false };
     loop->name = first->index[o->theta[first->id].idx]->name;
     loop->parallel = true;
     for (int i = 0; i < g->stmts.n; i++) {
@@ -238,11 +383,15 @@ static DepList describe_loop(Order *o, Group *g, const DepList *deps)
         Dep *d = inner.at[i];
         Distance r = graph_distance(o->p, d, o->theta[d->src->id], o->theta[d->dst->id]);
         bool carry = d->src == d->dst && !d->read;
-        if ((r.min != 0 || r.max != 0) && !carry)
+        if ((r.min != 0 || r.max != 0) && !carry) {
             loop->parallel = false;
+            carried = d;
+            by = r;
+        }
         if (r.min < 1)
             VEC_PUSH(o->p->a, &rest, d);
     }
+    apply_wishes(o, g, carried, by);
     return rest;
 }
 
@@ -251,22 +400,29 @@ static bool order_group(Order *o, Group *g, int seq, const DepList *deps)
     DepList rest = { 0 };
     if (g->loop)
         rest = describe_loop(o, g, deps);
+    else if (g->passing)
+        rest = graph_inner(o->p, &g->stmts, deps);
     for (int i = 0; i < g->stmts.n; i++) {
         StmtPlan *sp = plan_of(o->p, g->stmts.at[i]);
         Theta t = o->theta[g->stmts.at[i]->id];
-        sp->path[sp->npath++] = (PathEntry){ g->loop, t, seq };
-        if (t.idx >= 0) {
-            sp->free &= ~(1u << t.idx);
-            o->allowed[sp->stmt->id] = sp->free;
+        if (sp->npath == MAX_LOOPS) {
+            diag_report(o->p->g->diags, D_UNSUPPORTED, sp->stmt->eq->range, "more than %d loops around an equation are not built yet", MAX_LOOPS);
+            return false;
         }
+        sp->path[sp->npath++] = (PathEntry){ g->loop, t, seq };
+        if (t.idx >= 0 && g->loop->tile)
+            sp->levels[t.idx]++;
+        else if (t.idx >= 0)
+            sp->free &= ~(1u << t.idx);
     }
-    return g->loop ? order_list(o, &g->stmts, &rest) : true;
+    return g->loop || g->passing ? order_list(o, &g->stmts, &rest) : true;
 }
 
 static bool order_list(Order *o, const StmtList *stmts, const DepList *deps)
 {
     Components c = graph_components(o->p, stmts, deps);
     Groups groups = { 0 };
+    choose_level(o, stmts);
     for (int i = 0; i < stmts->n; i++)
         o->group[stmts->at[i]->id] = -1;
     for (int i = 0; i < c.n; i++)
@@ -286,6 +442,47 @@ static bool order_list(Order *o, const StmtList *stmts, const DepList *deps)
     return fine;
 }
 
+// ---- statements -------------------------------------------------------------------------------------------------
+
+// Sizes that a loop inside a task cannot have.
+static void check_tiles(Plan *p, const StmtPlan *sp, int idx, unsigned outer)
+{
+    const StmtWish *w = schedule_stmt(p->schedule, sp->stmt);
+    const TileWish *t = w ? w->tile[idx] : NULL;
+    if (!t || sp->stmt->kind == STMT_INIT)
+        return;
+    const char *name = sp->stmt->index[idx]->name;
+    if (outer >> idx & 1) {
+        diag_report(p->g->diags, D_UNSUPPORTED, t->level[0].range, "tiles of `%s`, the sequential loop around %s, are not built yet", name, stmt_text(p->a, p->g, sp->stmt));
+        return;
+    }
+    for (int k = sp->levels[idx]; k < t->n; k++)
+        if (t->level[k].kind == SIZE_FIXED && t->level[k].value->op != OP_CONST)
+            diag_report(p->g->diags, D_UNSUPPORTED, t->level[k].range, "`%s` is no loop over tasks here: a tile size inside a task must be a number", name);
+    for (int k = 1; k < t->n; k++) {
+        const TileSize *x = &t->level[k - 1], *y = &t->level[k];
+        if (x->kind == SIZE_FIXED && y->kind == SIZE_FIXED && x->value->op == OP_CONST && y->value->op == OP_CONST && y->value->i > x->value->i)
+            diag_report(p->g->diags, D_SCHEDULE, y->range, "the inner tiles of `%s` are larger than the outer ones", name);
+    }
+}
+
+static void start_statement(Plan *p, StmtPlan *sp)
+{
+    const StmtWish *w = schedule_stmt(p->schedule, sp->stmt);
+    unsigned outer = 0;
+    for (int k = 0; k < sp->npath; k++)
+        if (sp->path[k].theta.idx >= 0)
+            outer |= 1u << sp->path[k].theta.idx;
+    sp->free = ((1u << sp->stmt->n) - 1) & ~outer;
+    sp->vecdim = w && w->vector != VECTOR_ANY ? w->vector : stride_vector_index(p, sp->stmt);
+    memset(sp->levels, 0, sizeof sp->levels);
+    for (int q = 0; q < sp->nintervals; q++)
+        if (sp->interval[q].theta.idx >= 0)
+            sp->levels[sp->interval[q].theta.idx] = 1;
+    for (int i = 0; i < sp->stmt->n; i++)
+        check_tiles(p, sp, i, outer);
+}
+
 bool order_leaf(Plan *p, Leaf *leaf)
 {
     int n = p->g->stmts.n;
@@ -296,16 +493,10 @@ bool order_leaf(Plan *p, Leaf *leaf)
     o.group = calloc((size_t)n + 1, sizeof(int));
     for (int i = 0; i < n; i++)
         o.group[i] = -1;
-    for (int i = 0; i < leaf->stmts.n; i++) {
-        StmtPlan *sp = plan_of(p, leaf->stmts.at[i]);
-        sp->free = (1u << sp->stmt->n) - 1;
-        for (int k = 0; k < sp->npath; k++)
-            if (sp->path[k].theta.idx >= 0)
-                sp->free &= ~(1u << sp->path[k].theta.idx);
-        sp->vecdim = stride_vector_index(p, sp->stmt);
-        o.allowed[sp->stmt->id] = sp->free;
-    }
-    bool fine = order_list(&o, &leaf->stmts, &leaf->deps);
+    int errors = diags_errors(p->g->diags);
+    for (int i = 0; i < leaf->stmts.n; i++)
+        start_statement(p, plan_of(p, leaf->stmts.at[i]));
+    bool fine = diags_errors(p->g->diags) == errors && order_list(&o, &leaf->stmts, &leaf->deps) && diags_errors(p->g->diags) == errors;
     free(o.theta);
     free(o.trial);
     free(o.allowed);

@@ -30,7 +30,9 @@ static TileKernel *lower_kernel(Pipeline *p, const Kernel *k)
     TileKernel *t = NULL;
     Poly *poly = poly_new(p->a, p->isl, k);
     Program *g = depend_analyse(p->a, poly, p->d, k);
-    Plan *plan = fuse_program(p->a, g, p->machine, p->o->explain ? p->o->explain_out : NULL);
+    int errors = diags_errors(p->d);
+    const Schedule *schedule = schedule_read(p->a, g, p->machine);
+    Plan *plan = diags_errors(p->d) > errors ? NULL : fuse_program(p->a, g, p->machine, schedule, p->o->opt_level, p->o->explain ? p->o->explain_out : NULL);
     bool fine = plan != NULL;
     for (int i = 0; fine && i < plan->leaves.n; i++)
         fine = order_leaf(plan, plan->leaves.at[i]);
@@ -42,10 +44,11 @@ static TileKernel *lower_kernel(Pipeline *p, const Kernel *k)
         for (int i = 0; i < plan->leaves.n; i++)
             lower_leaf(plan, t, plan->leaves.at[i]);
         vectorize_kernel(plan, t);
+        fine = diags_errors(p->d) == errors;
     }
     depend_free(g);
     poly_free(poly);
-    return t;
+    return fine ? t : NULL;
 }
 
 static TileKernel *compile_kernel(Pipeline *p, Kernel *k)

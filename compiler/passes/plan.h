@@ -9,6 +9,7 @@
 #include "ir/tile.h"
 #include "machine/machine.h"
 #include "passes/depend.h"
+#include "passes/schedule.h"
 
 #define MAX_LOOPS 24
 
@@ -21,8 +22,13 @@ typedef struct {
     bool outer;                  // sequential loop around leaves (its value is a parameter inside)
     bool parallel, reduce, scan;
     bool vector;                 // some statement wants it as its vector loop
+    int lanes;                   // that a schedule asks for; 0: what fits, 1: none
+    int unroll;                  // that a schedule asks for; 0: what is best
+    int64_t tile;                // > 0: a loop over tiles of this many points; a loop over the points comes below it
     Index *index;                // outer loops: the loop's index
 } Loop;
+
+typedef VEC(const char *) Sentences;                                 // of --explain
 
 typedef struct { Loop *loop; Theta theta; int seq; } PathEntry;      // loop NULL: only the sequence number counts
 
@@ -39,6 +45,7 @@ typedef struct {
     Interval interval[4];
     int vecdim;                  // the index it is best vectorised along, or -1
     unsigned free;               // `order`: indices that no loop binds yet
+    unsigned char levels[MAX_INDICES];     // `order`: how many levels of tiles there are so far
 } StmtPlan;
 
 struct Leaf {
@@ -47,6 +54,7 @@ struct Leaf {
     DepList deps;                // among its statements, not carried by outer loops
     Node *node;                  // the GRID, or the SEQ of serial code; `order` and `lower` fill its body
     int nouter;                  // outer loops around it
+    Sentences why;               // what was decided, for --explain
 };
 
 typedef struct {
@@ -54,6 +62,8 @@ typedef struct {
     Program *g;
     const Machine *machine;
     const Kernel *kernel;
+    const Schedule *schedule;    // what the source asks for
+    int opt_level;               // 0: no fusion, no vectors
     StmtPlan *stmt;              // by statement id
     VEC(Leaf *) leaves;
     VEC(Loop *) loops;
@@ -89,7 +99,7 @@ int stride_of(int rank, Expr *const *subs, const Index *index);
 int stride_vector_index(Plan *p, const Stmt *s);
 
 // The passes ------------------------------------------------------------------------------------------------------
-Plan *fuse_program(Arena *a, Program *g, const Machine *m, FILE *explain);    // leaves, grids, outer loops; NULL after errors
+Plan *fuse_program(Arena *a, Program *g, const Machine *m, const Schedule *s, int opt_level, FILE *explain);    // leaves, grids, outer loops; NULL after errors
 bool order_leaf(Plan *p, Leaf *leaf);                                        // point loops; false after an error (a cycle)
 void storage_assign(Plan *p, TileKernel *t);                                 // where every tensor lives
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf

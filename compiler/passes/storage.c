@@ -12,6 +12,9 @@
 #include "passes/plan.h"
 
 #include "passes/plan_sets.h"
+#include "passes/schedule_check.h"
+
+#include <string.h>
 
 #include <isl/ilp.h>
 
@@ -225,15 +228,31 @@ static void full_dimensions(const Life *l, Storage *st)
     isl_set_free(elements);
 }
 
+// Does every user pass the level at depth k without a loop, in one place? (Others have a loop over tiles there.)
+static bool passes(const Life *l, int k)
+{
+    const PathEntry *first = NULL;
+    for (int i = 0; i < l->users.n; i++) {
+        const StmtPlan *sp = plan_of(l->p, l->users.at[i]);
+        if (k >= sp->npath - 1 || sp->path[k].loop || (first && sp->path[k].seq != first->seq))
+            return false;
+        first = &sp->path[k];
+    }
+    return true;
+}
+
 static void keep_private(Life *l, Storage *st)
 {
     bool taken[MAX_INDICES] = { false };
     int left = l->x->rank, depth = 0;
     for (;; depth++) {
-        if (!shared_loop(l, depth))
+        const Loop *loop = shared_loop(l, depth);
+        if (!loop && passes(l, depth))
+            continue;
+        if (!loop)
             break;
         Span s = span_at(l, depth);
-        int d = follower(l, depth, taken);
+        int d = loop->tile ? -1 : follower(l, depth, taken);
         bool still = s.min == 0 && s.max == 0;
         if (still && s.self == 0) {
             if (d >= 0) {
@@ -250,6 +269,9 @@ static void keep_private(Life *l, Storage *st)
         }
         break;
     }
+    const StmtPlan *user = plan_of(l->p, l->users.at[0]);
+    while (depth > user->leaf->nouter && !user->path[depth - 1].loop)
+        depth--;
     st->kind = left == 0 ? STORE_REGISTER : STORE_SCRATCH;
     st->depth = depth;
     if (st->kind == STORE_SCRATCH)
@@ -417,6 +439,43 @@ static void keep_shared(Life *l, Storage *st, bool fold)
         fold_shared(l, st);
 }
 
+// ---- what a schedule asks for -----------------------------------------------------------------------------------
+
+static const char *index_of_dim(const Stmt *s, int d)
+{
+    for (int k = 0; k < s->n; k++)
+        if (expr_uses(s->eq->subs[d], s->index[k]))
+            return s->index[k]->name;
+    return "?";
+}
+
+static bool is_materialized(const Plan *p, const Tensor *t)
+{
+    const TensorWish *w = schedule_tensor(p->schedule, t);
+    return w && w->materialize;
+}
+
+// The dependence that reaches furthest along dimension d, by the index that subscripts it where it is written.
+static const Dep *longest(const Life *l, int d, Distance *most)
+{
+    const Dep *found = NULL;
+    for (int i = 0; i < l->deps.n; i++) {
+        Dep *dep = l->deps.at[i];
+        const char *name = index_of_dim(dep->src, d);
+        for (int x = 0; x < dep->src->n; x++)
+            for (int y = 0; y < dep->dst->n; y++) {
+                if (strcmp(dep->src->index[x]->name, name) != 0 || strcmp(dep->dst->index[y]->name, name) != 0)
+                    continue;
+                Distance r = depend_distance(l->p->g, dep, x, y, 1);
+                if (found && r.max <= most->max && r.min >= most->min)
+                    continue;
+                found = dep;
+                *most = r;
+            }
+    }
+    return found;
+}
+
 // ---- the pass ---------------------------------------------------------------------------------------------------
 
 static bool mark_logged(Expr *e, void *data)
@@ -425,6 +484,25 @@ static bool mark_logged(Expr *e, void *data)
     if (e->op == OP_READ)
         logged[e->tensor->id] = true;
     return true;
+}
+
+// `fold t.i = n`: at most n planes, and no fewer than the dependences need.
+static void check_folds(Life *l, const Storage *st)
+{
+    const TensorWish *w = schedule_tensor(l->p->schedule, l->x);
+    for (int d = 0; w && d < l->x->rank; d++) {
+        int64_t need = st->dim[d].kind == DIM_DROP ? 1 : st->dim[d].modulo;
+        bool full = st->dim[d].kind == DIM_FULL;
+        if (!w->fold[d] || (!full && need <= w->fold[d]))
+            continue;
+        const char *name = l->x->name, *what = arena_printf(l->p->a, "`%s` needs %s planes", name, full ? "all its" : arena_printf(l->p->a, "%lld", (long long)need));
+        Distance r = { 0, 0, false };
+        const Dep *dep = longest(l, d, &r);
+        if (dep)
+            refuse_dependence(l->p, w->fold_range, what, dep, r, index_of_dim(dep->src, d));
+        else
+            diag_report(l->p->g->diags, D_ILLEGAL, w->fold_range, "%s here: no loop that computes and reads it runs along this dimension", what);
+    }
 }
 
 void storage_assign(Plan *p, TileKernel *t)
@@ -456,9 +534,10 @@ void storage_assign(Plan *p, TileKernel *t)
             st->kind = STORE_PARAM;
         else if (life[i].users.n == 0)
             st->kind = STORE_NONE;
-        else if (!logged[i] && is_private(&life[i]))
+        else if (!logged[i] && !is_materialized(p, x) && is_private(&life[i]))
             keep_private(&life[i], st);
         else
-            keep_shared(&life[i], st, !logged[i]);
+            keep_shared(&life[i], st, !logged[i] && !is_materialized(p, x));
+        check_folds(&life[i], st);
     }
 }

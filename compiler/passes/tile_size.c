@@ -6,6 +6,8 @@
 // waves take tiles small enough that the front is many tiles wide. A dimension with a halo gets tiles eight halos long.
 #include "passes/tile_size.h"
 
+#include "passes/schedule_check.h"
+
 #include <string.h>
 
 enum { TASK_COST = 1 << 18, ROW = 4096 };
@@ -157,6 +159,47 @@ static void wave_tiles(Plan *p, Leaf *leaf)
     }
 }
 
+// ---- what a schedule asks for -----------------------------------------------------------------------------------
+
+static bool same_size(const TileSize *x, const TileSize *y)
+{
+    return x->kind == y->kind && x->lo == y->lo && x->hi == y->hi && (x->kind != SIZE_FIXED || expr_equal(x->value, y->value));
+}
+
+// The outermost size that is asked for dimension q; statements of one grid must agree.
+static const TileSize *wished_size(Plan *p, const Leaf *leaf, int q)
+{
+    const TileSize *size = NULL;
+    for (int i = 0; i < leaf->stmts.n; i++) {
+        const StmtPlan *sp = plan_of(p, leaf->stmts.at[i]);
+        const StmtWish *w = schedule_stmt(p->schedule, sp->stmt);
+        int idx = sp->interval[q].theta.idx;
+        if (!w || idx < 0 || !w->tile[idx])
+            continue;
+        const TileSize *mine = &w->tile[idx]->level[0];
+        if (!size || same_size(size, mine)) {
+            size = mine;
+            continue;
+        }
+        diag_report(p->g->diags, D_SCHEDULE, mine->range, "`%s` of %s is tiled together with `%s`, for which another size is asked for", sp->stmt->index[idx]->name,
+                    stmt_text(p->a, p->g, sp->stmt), leaf->node->dims[q].name);
+        diag_note(p->g->diags, size->range, "the other size");
+        break;
+    }
+    return size;
+}
+
+static void apply_wishes(Plan *p, Leaf *leaf)
+{
+    for (int q = 0; q < leaf->node->ndims; q++) {
+        GridDim *d = &leaf->node->dims[q];
+        const TileSize *size = wished_size(p, leaf, q);
+        if (!size || size->kind == SIZE_AUTO)
+            continue;
+        d->tile = size->kind == SIZE_FIXED ? size->value : clamp(p, d->tile, size->lo, size->hi);
+    }
+}
+
 void tile_size_choose(Plan *p, Leaf *leaf)
 {
     if (leaf->node->ndims == 0)
@@ -167,4 +210,5 @@ void tile_size_choose(Plan *p, Leaf *leaf)
         contraction_tiles(p, leaf);
     else
         budget_tiles(p, leaf);
+    apply_wishes(p, leaf);
 }

@@ -1,0 +1,81 @@
+// schedule: what the schedules in the source ask for, resolved against the statements of one kernel.
+//
+// Flows through: the directives of a kernel's schedules (syntax/tree.h) that hold for the target become wishes, one record
+// a statement or tensor; the passes ask for them where they would choose, and `schedule_check.c` says what cannot be had.
+// A directive names a bare index (`i`: every equation's), or one of an equation or tensor (`u.i`, `u.1.i`). The more
+// specific directive wins, then one in a schedule `on` the target, then the later one. Nothing is ignored: what is
+// unknown, contradicts itself, changes the meaning or is not built is reported.
+// Tests: tests/errors/schedules/*.pto, tests/golden/schedule*.pto
+#ifndef PTOC_PASSES_SCHEDULE_H
+#define PTOC_PASSES_SCHEDULE_H
+
+#include "ir/tile.h"
+#include "machine/machine.h"
+#include "passes/depend.h"
+
+#include <stdio.h>
+
+enum { MAX_LEVELS = 4 };
+
+typedef enum { SIZE_AUTO, SIZE_RANGE, SIZE_FIXED } SizeKind;
+typedef struct {
+    SizeKind kind;
+    int64_t lo, hi;              // RANGE: lo <= size <= hi
+    Expr *value;                 // FIXED: over dims, >= 1
+    Range range;
+} TileSize;
+typedef struct { int n; TileSize level[MAX_LEVELS]; const TreeDirective *source; } TileWish;      // outermost first
+
+// `parallel i, j dynamic max 8`: one for the directive, shared by the statements it holds for.
+typedef struct { GridMode mode; int max, naxes; Range range; } ParallelWish;
+typedef struct { int idx; Range range; } IndexWish;
+typedef struct { int64_t before, after; Range range; } OverlapWish;
+
+enum { VECTOR_ANY = -2, VECTOR_NONE = -1 };
+
+typedef struct {
+    const TileWish *tile[MAX_INDICES];                               // by index of the statement; NULL: none
+    const ParallelWish *parallel;                                    // of axis[]; NULL: none
+    int naxes, norder;
+    IndexWish axis[MAX_INDICES], order[MAX_INDICES];                 // outermost first
+    int vector;                                                      // an index, VECTOR_NONE or VECTOR_ANY
+    int lanes;                                                       // 0: what fits
+    Range vector_range;
+    int unroll[MAX_INDICES];                                         // 0: not said
+    const OverlapWish *overlap[MAX_INDICES];
+    int fuse;                                                        // statements of one class share a grid; 0: none
+    int rank[6][MAX_INDICES];                                        // of what is there (schedule.c)
+} StmtWish;
+
+typedef struct {
+    bool materialize;
+    Range range;
+    int64_t *fold;                                                   // by dimension: at most this many planes; 0: not said
+    Range fold_range;
+} TensorWish;
+
+typedef struct {
+    Arena *a;
+    Program *g;
+    StmtWish **stmt;                                                 // by statement id; NULL: nothing is asked for
+    TensorWish **tensor;                                             // by tensor id
+    VEC(Range) classes;                                              // of `fuse`: where class i + 1 comes from
+} Schedule;
+
+// The wishes for a kernel on a machine. Never NULL; errors in the program's diagnostics.
+Schedule *schedule_read(Arena *a, Program *g, const Machine *m);
+
+static inline const StmtWish *schedule_stmt(const Schedule *s, const Stmt *x) { return s->stmt[x->id]; }
+static inline const TensorWish *schedule_tensor(const Schedule *s, const Tensor *t) { return s->tensor[t->id]; }
+
+// `inline t`: the kernel with t's expression in place of its reads, and without t's equation; the kernel itself when nothing
+// is to be inlined. NULL after errors. Before `depend`.
+Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m);
+
+// Does a machine of this name go by `word`? It does by its name, the first parts of it, and `cpu`.
+bool schedule_machine_is(const char *name, const char *word);
+
+// One line a directive: name, what it takes, what it does; for --help.
+void schedule_help(FILE *out);
+
+#endif

@@ -1,0 +1,18 @@
+// schedule_check: what to say when a schedule cannot be had, with the dependence, its distance and both equations.
+#ifndef PTOC_PASSES_SCHEDULE_CHECK_H
+#define PTOC_PASSES_SCHEDULE_CHECK_H
+
+#include "passes/plan.h"
+
+// "1", "2 or more", "-1 to 1", "any".
+const char *distance_text(Arena *a, Distance d);
+// How people call a statement: `y`, "the sum in `y`", "equation 1 of `u`".
+const char *stmt_text(Arena *a, const Program *g, const Stmt *s);
+
+// Reports `what` as illegal because of a dependence that has this distance along the loop `index`. The last report takes more
+// notes.
+void refuse_dependence(Plan *p, Range at, const char *what, const Dep *d, Distance r, const char *index);
+// The notes alone: where it is computed and where read.
+void note_dependence(Plan *p, const Dep *d);
+
+#endif
