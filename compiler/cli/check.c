@@ -324,6 +324,9 @@ static const char *again_text(Trial *t)
     const char *s = arena_printf(t->arena, "ptoc check %s -k %s --target=%s", j->file, j->kernel->name, j->target);
     for (int d = 0; d < j->kernel->dims.n; d++)
         s = arena_printf(t->arena, "%s --dim %s=%" PRId64, s, j->kernel->dims.at[d]->name, t->dims[d]);
+    for (int v = 0; j->values && v < j->values->n; v++)
+        if (!is_dim(j->kernel, j->values->at[v].name))
+            s = arena_printf(t->arena, "%s '%s=%s'", s, j->values->at[v].name, j->values->at[v].value);
     return arena_printf(t->arena, "%s --seed %" PRIu64, s, j->seed);
 }
 
@@ -536,9 +539,9 @@ static bool call_once(Trial *t, int k)
     CallState s = {.trial = t, .setting = setting, .in = (Layout)((k + t->number) % LAYOUT_COUNT), .out = (Layout)((k + 2 * t->number) % LAYOUT_COUNT)};
     make_buffers(&s);
     poison_workspace(&s);
-    crash_note(t->again);
+    options_doing(t->check->job->doing, t->again);
     pto_status status = t->check->job->code->call(setting->context, s.args);
-    crash_note("");
+    options_doing(t->check->job->doing, "");
     t->check->result->runs++;
     if (!canaries_live(&s) || !status_agrees(&s, status))
         return false;

@@ -24,6 +24,7 @@ typedef struct {
     int threads;                 // only this many; 0: 1, 2, 3 and all
     const char *mode;            // only this one; NULL: all
     bool progress;
+    const char *volatile *doing; // as in Options
     FILE *out, *err;
 } CheckJob;
 

@@ -10,6 +10,7 @@
 
 typedef struct {
     const char *c, *h, *d;       // paths; NULL: not wanted
+    const char *text;            // of the IR or schedule, which take the place of the C
     const char *header_name;     // how the C includes the header; NULL: not at all
 } Paths;
 
@@ -41,23 +42,28 @@ static bool is_same_file(const char *x, const char *y)
 // A header beside the C unless that goes to a pipe or device.
 static int find_paths(Arena *a, const Options *o, Paths *p)
 {
-    bool texts_only = o->outputs.n == 0 && (o->emit_ir || o->emit_schedule || o->dump_after || o->explain);
+    bool reports_only = o->outputs.n == 0 && !o->header && (o->dump_after || o->explain);
     *p = (Paths){.h = o->header};
-    if (!texts_only || o->header)
+    if (o->emit_ir && o->emit_schedule)
+        return complain(EXIT_USAGE, "--emit-ir and --emit-schedule exclude each other");
+    if (o->emit_ir || o->emit_schedule)
+        p->text = o->outputs.n > 0 ? o->outputs.at[0] : "-";
+    else if (!reports_only)
         p->c = o->outputs.n > 0 ? o->outputs.at[0] : strcmp(o->input, "-") == 0 ? "-" : with_suffix(a, base_name(o->input), ".c");
     if (p->c && !p->h && !is_device(p->c)) {
         p->h = with_suffix(a, p->c, ".h");
         if (strcmp(p->h, p->c) == 0)
             return complain(EXIT_USAGE, "-o %s: the C would be its own header; name it .c or use --header", p->c);
     }
-    if (is_same_file(o->input, p->c) || is_same_file(o->input, p->h))
+    if (is_same_file(o->input, p->c) || is_same_file(o->input, p->h) || is_same_file(o->input, p->text))
         return complain(EXIT_USAGE, "the output would replace the input '%s'", o->input);
     p->header_name = p->h && strcmp(p->h, "-") != 0 ? base_name(p->h) : NULL;
     if (!o->depend)
         return 0;
-    if (!p->c || (is_device(p->c) && !o->depend_file))
+    const char *output = p->text ? p->text : p->c;
+    if (!output || (is_device(output) && !o->depend_file))
         return complain(EXIT_USAGE, "-MD needs an output file, or -MF");
-    p->d = o->depend_file ? o->depend_file : with_suffix(a, p->c, ".d");
+    p->d = o->depend_file ? o->depend_file : with_suffix(a, output, ".d");
     return 0;
 }
 
@@ -70,8 +76,8 @@ static void write_depfile(Unit *u, FILE *out, const Paths *p)
         VEC_PUSH(u->arena, &targets, o->depend_targets.at[k].text);
         VEC_PUSH(u->arena, &quote, o->depend_targets.at[k].quote);
     }
-    const char *outputs[] = {p->c, p->h};
-    for (int k = 0; k < 2 && o->depend_targets.n == 0; k++)
+    const char *outputs[] = {p->text, p->c, p->h};
+    for (int k = 0; k < 3 && o->depend_targets.n == 0; k++)
         if (outputs[k]) {
             VEC_PUSH(u->arena, &targets, outputs[k]);
             VEC_PUSH(u->arena, &quote, true);
@@ -88,8 +94,12 @@ static int write_outputs(Unit *u, const Paths *p, const Compiled *text)
 {
     Outputs *outputs = outputs_new(u->arena);
     const char *error = NULL;
-    const struct { const char *path, *text; size_t size; } files[] = {{p->c, text->c, text->c_size}, {p->h, text->h, text->h_size}};
-    for (int k = 0; k < 2 && !error; k++) {
+    const struct { const char *path, *text; size_t size; } files[] = {
+        {p->c, text->c, text->c_size}, {p->h, text->h, text->h_size}, {p->text, text->ir, text->ir_size}, {p->text, text->schedule, text->schedule_size},
+    };
+    for (int k = 0; k < 4 && !error; k++) {
+        if (!files[k].text)
+            continue;
         FILE *f = files[k].path ? outputs_open(outputs, files[k].path, &error) : NULL;
         if (f)
             fwrite(files[k].text, 1, files[k].size, f);
@@ -97,11 +107,8 @@ static int write_outputs(Unit *u, const Paths *p, const Compiled *text)
     FILE *d = p->d && !error ? outputs_open(outputs, p->d, &error) : NULL;
     if (d)
         write_depfile(u, d, p);
-    if (!error && outputs_commit(outputs, &error)) {
-        fwrite(text->ir ? text->ir : "", 1, text->ir_size, stdout);
-        fwrite(text->schedule ? text->schedule : "", 1, text->schedule_size, stdout);
-        return fflush(stdout) == 0 ? 0 : complain(EXIT_USER, "standard output cannot be written");
-    }
+    if (!error && outputs_commit(outputs, &error))
+        return 0;
     outputs_drop(outputs);
     return complain(EXIT_USER, "%s", error);
 }

@@ -19,6 +19,8 @@ static void say(const char *text)
     (void)ignored;
 }
 
+static const char *volatile doing = "";      // handlers are given nothing but the signal
+
 static void on_interrupt(int sig)
 {
     outputs_remove_all();
@@ -30,8 +32,8 @@ static void on_crash(int sig)
 {
     outputs_remove_all();
     say(sig == SIGABRT ? "ptoc: internal error" : "ptoc: internal error: the program crashed");
-    say(*crash_noted() ? " while " : "");
-    say(crash_noted());
+    say(*doing ? " while " : "");
+    say(doing);
     say("\n");
     _exit(EXIT_INTERNAL);
 }
@@ -133,7 +135,9 @@ int main(int argc, char **argv)
     Options options;
     const char *error;
     int code;
-    if (options_parse(a, argc, argv, &options, &error))
+    bool ok = options_parse(a, argc, argv, &options, &error);
+    options.doing = &doing;
+    if (ok)
         code = dispatch(a, &options);
     else
         code = complain(EXIT_USAGE, "%s\nptoc --help lists the options", error);

@@ -208,8 +208,8 @@ static const Option table[] = {
     {"-fno-diagnostics-color", NULL, TAKES_NONE, FOR_CODE, set_no_color, NULL},
     {"-fdiagnostics-format", "FORMAT", TAKES_VALUE, FOR_CODE, set_format, "text or json"},
     {"--explain", NULL, TAKES_NONE, FOR_CODE, set_explain, "say why each tile, fusion, mode and axis was chosen, to stderr"},
-    {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "print the schedule that was chosen"},
-    {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "print the program as task, tile or move level IR"},
+    {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "write the schedule that was chosen in place of C (default: standard output)"},
+    {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "write the program as task, tile or move level IR in place of C"},
     {"--dump-after", "PASS", TAKES_VALUE, FOR_CODE, set_dump, "print the IR after a pass, or after all (see --help=passes)"},
     {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass"},
     {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run"},
@@ -228,6 +228,12 @@ static const struct { const char *name, *usage, *about; } commands[] = {
     [COMMAND_INFO] = {"info", "ptoc info", "what the compiler sees of this machine"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+void options_doing(const char *volatile *doing, const char *text)
+{
+    if (doing)
+        *doing = text;
+}
 
 // ---- parsing ----
 

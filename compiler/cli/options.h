@@ -21,6 +21,7 @@ typedef struct { const char *text; bool quote; } DependTarget;       // -MT, -MQ
 
 typedef struct {
     Arena *arena;
+    const char *volatile *doing;    // where to say what is being done, for the report of a crash; may be NULL
     Command command;
     const char *input;              // "-": standard input; NULL: none
     PrintWhat print;
@@ -55,6 +56,9 @@ typedef struct {
 // Parses argv. False: *error says what is wrong (usage, exit code 2).
 bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error);
 void options_help(FILE *out, Command command);
+
+// "checking f": a text that lives until the next one.
+void options_doing(const char *volatile *doing, const char *text);
 
 // Words of an @file, by gcc's rules: separated by white space; '...' and "..." hold white space; a backslash takes the
 // next character as it is.

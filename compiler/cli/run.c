@@ -201,7 +201,7 @@ static void **make_arguments(Call *c, const pto_kernel *kernel)
 static int call(Call *c, const pto_kernel *kernel)
 {
     void **args = make_arguments(c, kernel);
-    crash_note(arena_printf(c->arena, "calling kernel '%s'", kernel->name));
+    options_doing(c->options->doing, arena_printf(c->arena, "calling kernel '%s'", kernel->name));
     bool terminal = isatty(STDERR_FILENO);
     if (terminal)
         fprintf(stderr, "\r\033[Kptoc: running %s ...", kernel->name);
@@ -220,7 +220,7 @@ static int call(Call *c, const pto_kernel *kernel)
         if (s != PTO_OK)
             return complain(EXIT_USER, "%s", pto_context_error(c->context));
     }
-    crash_note("");
+    options_doing(c->options->doing, "");
     qsort(times, (size_t)n, sizeof *times, by_value);
     c->milliseconds = times[n / 2];
     c->workers = pto_workers(c->context);

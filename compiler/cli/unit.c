@@ -9,10 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *volatile note = "";
-void crash_note(const char *text) { note = text; }
-const char *crash_noted(void) { return note; }
-
 int complain(int code, const char *fmt, ...)
 {
     va_list ap;

@@ -27,11 +27,6 @@ typedef struct {
     Module *module;
 } Unit;
 
-// What a crash is reported with, besides that it is one: "checking f with N = 3". For the signal handler, which is given
-// nothing else; a static text or one that lives until the next note.
-void crash_note(const char *text);
-const char *crash_noted(void);
-
 // "ptoc: error: ..." to stderr; returns `code`.
 int complain(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
