@@ -12,6 +12,8 @@
 // Test: tests/unit/test_expr.c
 #include "ir/ir.h"
 
+#include <math.h>
+
 typedef struct {
     Expr *atom;
     int64_t coeff;
@@ -255,15 +257,30 @@ static Expr *simplify_logic(Arena *a, Expr *e)
     return e;
 }
 
+// Each format holds more than twice the digits of the next smaller one, so rounding the f64 result is one rounding.
+// A NaN is left to run time: its sign is the machine's.
+static Expr *simplify_float(Arena *a, Expr *e)
+{
+    const Expr *x = e->args[0], *y = e->args[e->n - 1];
+    double r;
+    if (x->op != OP_CONST || y->op != OP_CONST || e->type != x->type) return e;
+    switch (e->op) {
+    case OP_NEG: r = -x->f; break;
+    case OP_ADD: r = x->f + y->f; break;
+    case OP_SUB: r = x->f - y->f; break;
+    case OP_MUL: r = x->f * y->f; break;
+    case OP_DIV: r = x->f / y->f; break;
+    default: return e;
+    }
+    return isnan(r) && e->op != OP_NEG ? e : expr_float(a, e->type, r, e->range);
+}
+
 // Both arguments constants of an integer type; or x + 0, x * 1 and their like, which hold with wrap-around as well.
 static Expr *simplify_data(Arena *a, Expr *e)
 {
     Expr *x = e->args[0], *y = e->n > 1 ? e->args[1] : e->args[0];
     int64_t value;
-    if (dtype_is_float(x->type)) {
-        if (e->op == OP_NEG && x->op == OP_CONST) return expr_float(a, e->type, -x->f, e->range);
-        return e;
-    }
+    if (dtype_is_float(x->type)) return simplify_float(a, e);
     if (e->n > 2) return e;
     if (x->op == OP_CONST && y->op == OP_CONST && fold_int(e->op, x->type, x->i, y->i, &value))
         return expr_int(a, e->type, value, e->range);

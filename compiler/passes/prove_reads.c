@@ -234,7 +234,9 @@ static bool check_on_entry(Prove *v, isl_set *bad_sizes, isl_set *sizes)
     isl_set *good = negation(v, bad_sizes);
     if (some && good) {
         Expr *cond = expr_simplify(v->k->arena, poly_set_cond(v->p, v->k->arena, (PolyIndices){.n = 0}, good));
-        VEC_PUSH(v->k->arena, &v->k->where, cond);
+        bool known = false;
+        for (int i = 0; i < v->k->where.n; i++) known = known || expr_equal(v->k->where.at[i], cond);
+        if (!known) VEC_PUSH(v->k->arena, &v->k->where, cond);
     }
     isl_set_free(good);
     return some;

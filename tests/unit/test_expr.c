@@ -304,7 +304,7 @@ START_TEST(never_leaves_64_bits)
 }
 END_TEST
 
-START_TEST(leaves_floats_alone)
+START_TEST(folds_floats_only_as_constants)
 {
     World w = world();
     settle(&w);
@@ -313,6 +313,9 @@ START_TEST(leaves_floats_alone)
     read->tensor = &x;
     same(&w, expr_binary(w.a, OP_ADD, DT_F32, read, zero), "x + 0.0");       // -0 + 0 is 0
     same(&w, expr_unary(w.a, OP_NEG, DT_F32, expr_float(w.a, DT_F32, 2.5, nowhere)), "-2.5");
+    Expr *one = expr_float(w.a, DT_F16, 1, nowhere), *three = expr_float(w.a, DT_F16, 3, nowhere);
+    ck_assert(expr_simplify(w.a, expr_binary(w.a, OP_DIV, DT_F16, one, three))->f == fold_round_float(DT_F16, 1.0 / 3));
+    same(&w, expr_binary(w.a, OP_DIV, DT_F32, zero, zero), "0.0/0.0");
     arena_free(w.a);
 }
 END_TEST
@@ -498,7 +501,7 @@ Suite *suite_expr(void)
     tcase_add_test(c, simplifies_divisions);
     tcase_add_test(c, simplifies_conditions);
     tcase_add_test(c, never_leaves_64_bits);
-    tcase_add_test(c, leaves_floats_alone);
+    tcase_add_test(c, folds_floats_only_as_constants);
     tcase_add_test(c, random_expressions_keep_their_value);
     tcase_add_test(c, finds_coefficients);
     tcase_add_test(c, finds_extremes);

@@ -231,7 +231,7 @@ END_TEST
 // ---- right sides ----
 
 static const Case value_cases[] = {
-    {"kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] * (1/3); }", "y", "x[i]*(1.0/3.0)"},               // literals are no index arithmetic
+    {"kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] * (1/3); }", "y", "x[i]*0.333333343"},               // literals are no index arithmetic
     {"kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] * (i/3); }", "y", "x[i]*(i/3)"},                   // an index is
     {"kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i+1-1] + 0*i; }", "y", "x[i] + 0.0"},
     {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = max(x[i], i, 3); }", "y", "max(max(x[i], i), 3)"},
@@ -244,7 +244,7 @@ static const Case value_cases[] = {
     {"kernel k(N: int) -> (y: u8, z: i8, w: f16) { y = u8(-1); z = i8(300); w = f16(0.1); }", "y", "255"},
     {"kernel k(N: int) -> (y: u8, z: i8, w: f16) { y = u8(-1); z = i8(300); w = f16(0.1); }", "z", "44"},
     {"kernel k(N: int) -> (y: i32) { y = i32(-2.7); }", "y", "-2"},
-    {"kernel k(N: int) -> (y: f32) { y = f32(1/3); }", "y", "1.0/3.0"},
+    {"kernel k(N: int) -> (y: f32) { y = f32(1/3); }", "y", "0.333333343"},
     {"kernel k(N: int) -> (y: f32) { y = f32(N/3); }", "y", "N/3"},
     {"kernel k(d: f32[N, 2]) -> (y: f32[N]) { y[i] = i where N > 0; }", "y", "i"},
     {"kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = if x[i] > 0 then inf else -inf; }", "y", "if x[i] > 0.0 then inf else -inf"},
