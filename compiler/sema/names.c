@@ -337,7 +337,8 @@ static bool rank_matches(Sema *s, const TreeStmt *stmt, TensorInfo *info)
     const Tensor *t = info->tensor;
     if (t->rank == stmt->subs.n || info->failed) return !info->failed;
     if (stmt->subs.n == 0) {
-        sema_error(s, D_UNSUPPORTED, stmt->names.at[0].range, "equations on whole tensors are not built yet (`%s` has %d dimension%s)", t->name, t->rank, t->rank == 1 ? "" : "s");
+        sema_error(s, D_UNSUPPORTED, stmt->names.at[0].range, "equations on whole tensors are not built yet (`%s` has %d dimension%s)", t->name, t->rank,
+                   t->rank == 1 ? "" : "s");
         sema_help(s, "write it with indices: `%s[i, ...] = ...`", t->name);
         return false;
     }
@@ -415,6 +416,7 @@ static void add_statements(Sema *s)
             if (stmt->names.n > 0) add_equation(s, stmt);
             break;
         case STMT_CALL: add_call_statement(s, stmt); break;
+        case STMT_NODE: break;                         // in textual IR only
         }
     }
     // Only now are all names known, so that an index cannot hide one that comes later in the text.

@@ -75,7 +75,8 @@ static Expr *adapt_integer(Typer *t, Expr *e, DType type)
 static Expr *adapt_float(Typer *t, Expr *e, DType type)
 {
     if (!dtype_is_float(type)) {
-        sema_error(t->sema, D_LITERAL, e->range, "the literal %.9g cannot be %s%s", e->f, type == DT_INDEX ? "an index" : "of type ", type == DT_INDEX ? "" : dtype_name(type));
+        sema_error(t->sema, D_LITERAL, e->range, "the literal %.9g cannot be %s%s", e->f, type == DT_INDEX ? "an index" : "of type ",
+                   type == DT_INDEX ? "" : dtype_name(type));
         if (type != DT_INDEX && type != DT_BOOL) sema_help(t->sema, "convert the other operand to a float, or write an integer");
         return NULL;
     }
