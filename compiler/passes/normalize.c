@@ -6,6 +6,8 @@
 // Test: tests/run (every sample goes through it), tests/golden/normalize*.pto
 #include "passes/normalize.h"
 
+#include "passes/ranges.h"
+
 #include <string.h>
 
 typedef struct {
@@ -265,6 +267,7 @@ static Expr *lift_reduction(Norm *n, Expr *e, Expr *body, ReduceOp op, const cha
     l.eq->kind = EQ_REDUCE;
     l.eq->nest = copy_nest(n, &l, e->nest, op, &inner);
     l.eq->rhs = renamed(n, &inner, body);
+    ranges_fold_guards(n->a, l.eq);
     if (l.n == 0 && l.eq->conds.n == 0)
         split_total(n, &l, what, body->type);
     finish_lifted(n, &l, what, body->type);
@@ -529,11 +532,13 @@ static void normalize_equation(Norm *n, const Poly *source, const Equation *eq)
     for (int i = 0; i < eq->conds.n; i++)
         VEC_PUSH(n->a, &copy->conds, eq->conds.at[i]);
     resolve_otherwise(n, source, eq, copy);
+    ranges_own_indices(n->a, copy);
+    ranges_fold_conditions(n->a, copy);
     n->eq = eq;
     n->work = copy;
     n->refine.n = 0;
     n->nhidden = 0;
-    copy->rhs = lift(n, eq->rhs);
+    copy->rhs = lift(n, copy->rhs);
     push_equation(n, copy);
 }
 

@@ -30,7 +30,7 @@ static isl_set *relate(isl_set *s, Theta t, int param, bool equal, bool negate, 
     return isl_set_add_constraint(s, c);
 }
 
-isl_set *plan_domain(Plan *p, const StmtPlan *sp)
+static isl_set *inside_outer_loops(Plan *p, const StmtPlan *sp)
 {
     isl_set *s = isl_set_copy(sp->stmt->domain);
     int pos;
@@ -41,6 +41,13 @@ isl_set *plan_domain(Plan *p, const StmtPlan *sp)
         s = add_param(p, s, e->loop->index, &pos);
         s = relate(s, e->theta, pos, true, false, 0);
     }
+    return s;
+}
+
+isl_set *plan_domain(Plan *p, const StmtPlan *sp)
+{
+    isl_set *s = inside_outer_loops(p, sp);
+    int pos;
     for (int i = 0; i < sp->nintervals; i++) {
         const Interval *v = &sp->interval[i];
         s = add_param(p, s, v->lo, &pos);
@@ -78,7 +85,7 @@ static void index_range(Plan *p, const StmtPlan *sp, int idx, Expr **lo, Expr **
     *hi = s->index[idx]->hi;
     if (dims_only(s, *lo) && dims_only(s, *hi))
         return;
-    isl_set *domain = plan_domain(p, sp);
+    isl_set *domain = inside_outer_loops(p, sp);
     isl_pw_aff *min = isl_set_dim_min(isl_set_copy(domain), idx), *max = isl_set_dim_max(domain, idx);
     PolyIndices none = { 0, NULL };
     Expr *one = expr_int(p->a, DT_INDEX, 1, (Range){ 0, 0 });

@@ -165,7 +165,7 @@ PTO_INLINE double pto_value_f64(uint64_t b) { double x; memcpy(&x, &b, sizeof x)
 #define M_BITS pto_bits_f32
 #define M_VALUE pto_f32_of_bits
 #define M_DOUBLE 0
-#include "math.h"
+#include "elementary.h"
 
 #define M_T double
 #define M_I int64_t
@@ -178,7 +178,7 @@ PTO_INLINE double pto_value_f64(uint64_t b) { double x; memcpy(&x, &b, sizeof x)
 #define M_BITS pto_bits_f64
 #define M_VALUE pto_value_f64
 #define M_DOUBLE 1
-#include "math.h"
+#include "elementary.h"
 
 PTO_INLINE float pto_round_f16(float x) { return pto_f16_to_f32(pto_f32_to_f16(x)); }
 PTO_INLINE float pto_round_bf16(float x) { return pto_bf16_to_f32(pto_f32_to_bf16(x)); }

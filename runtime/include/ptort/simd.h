@@ -271,7 +271,7 @@ PTO_INLINE PTO_VEC(f64) PTO_FN(value, f64)(PTO_VEC(u64) x) { return (PTO_VEC(f64
 #define M_BITS PTO_FN(bits, f32)
 #define M_VALUE PTO_FN(value, f32)
 #define M_DOUBLE 0
-#include "math.h"
+#include "elementary.h"
 
 #define M_T PTO_VEC(f64)
 #define M_I PTO_VEC(i64)
@@ -284,7 +284,7 @@ PTO_INLINE PTO_VEC(f64) PTO_FN(value, f64)(PTO_VEC(u64) x) { return (PTO_VEC(f64
 #define M_BITS PTO_FN(bits, f64)
 #define M_VALUE PTO_FN(value, f64)
 #define M_DOUBLE 1
-#include "math.h"
+#include "elementary.h"
 
 #if PTO_X86 && PTO_LANES_F32 == 32
 #define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC); }
