@@ -167,15 +167,34 @@ static int close_bracket(Reader *r) {
     return r->cursor[-1];
 }
 
+// What begins an item.
+static int item(Reader *r, int token) {
+    r->in_kernel = token == T_KERNEL;
+    return token;
+}
+
+// Whether a statement of textual IR starts here.
+static bool at_ir_statement(const Reader *r) {
+    return r->ir && r->in_kernel && (r->last_token == ';' || r->last_token == '{' || r->last_token == '}');
+}
+
 // The keywords of textual IR: `ir` in front of everything, the others where a statement starts. Else 0.
 static int ir_keyword(Reader *r, const char *text) {
+    static const struct { const char *text; int token; } keywords[] = {
+        {.text = "dim", .token = T_DIM},     {.text = "tensor", .token = T_TENSOR}, {.text = "equation", .token = T_EQUATION},
+        {.text = "store", .token = T_STORE}, {.text = "grid", .token = T_GRID},     {.text = "tile", .token = T_TILE},
+        {.text = "after", .token = T_AFTER}, {.text = "local", .token = T_LOCAL},   {.text = "seq", .token = T_SEQ},
+        {.text = "map", .token = T_OPERATION},    {.text = "init", .token = T_OPERATION},
+        {.text = "update", .token = T_OPERATION}, {.text = "scan", .token = T_OPERATION},
+    };
     if (r->last_token == 0 && strcmp(text, "ir") == 0) {
         r->ir = true;
         return T_IR;
     }
-    if (!r->ir || (r->last_token != ';' && r->last_token != '{'))
-        return 0;
-    return strcmp(text, "dim") == 0 ? T_DIM : strcmp(text, "tensor") == 0 ? T_TENSOR : strcmp(text, "equation") == 0 ? T_EQUATION : 0;
+    for (size_t i = 0; at_ir_statement(r) && i < sizeof keywords / sizeof *keywords; i++)
+        if (strcmp(text, keywords[i].text) == 0)
+            return keywords[i].token;
+    return 0;
 }
 
 static int name(Reader *r, const unsigned char *start, SYNTAX_STYPE *value) {
@@ -208,19 +227,19 @@ static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
             "/*"                { block_comment(r, start); continue; }
             $                   { return T_YYEOF; }
 
-            "kernel"            { return T_KERNEL; }
-            "schedule"          { return T_SCHEDULE; }
-            "strategy"          { return T_STRATEGY; }
-            "machine"           { return T_MACHINE; }
+            "kernel"            { return item(r, T_KERNEL); }
+            "schedule"          { return item(r, T_SCHEDULE); }
+            "strategy"          { return item(r, T_STRATEGY); }
+            "machine"           { return item(r, T_MACHINE); }
             "import"            { return T_IMPORT; }
             "view"              { return T_VIEW; }
             "where"             { return T_WHERE; }
             "otherwise"         { return T_OTHERWISE; }
             "in"                { return T_IN; }
             "on"                { return T_ON; }
-            "for"               { return T_FOR; }
+            "for"               { return at_ir_statement(r) ? T_LOOP : T_FOR; }
             "border"            { return T_BORDER; }
-            "if"                { return T_IF; }
+            "if"                { return at_ir_statement(r) ? T_WHEN : T_IF; }
             "then"              { return T_THEN; }
             "else"              { return T_ELSE; }
             name                { return name(r, start, value); }

@@ -37,6 +37,8 @@ int syntax_lex(SYNTAX_STYPE *value, Range *at, Reader *r);
 
 static void syntax_error(const Range *at, Reader *r, const char *text);
 static TreeStmt *equation(Reader *r, Range range, TreeName name, const TreeList *subs, Tree *expr, const TreeList *tail);
+static TreeStmt *node(Reader *r, Range range, const char *keyword, const TreeName *name, const TreeList *args);
+static TreeStmt *block(TreeStmt *node, Tree *expr, const TreeStmts *body);
 static TreeDirective *directive(Reader *r, Range range, TreeName name, const TreeClauses *clauses, const TreeDirectives *block);
 static TreeClauses *assigned(Reader *r, Range range, const TreeWords *words);
 static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStmts *stmts);
@@ -74,9 +76,10 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %token VIEW "'view'" WHERE "'where'" OTHERWISE "'otherwise'" IN "'in'" ON "'on'" FOR "'for'" BORDER "'border'"
 %token IF "'if'" THEN "'then'" ELSE "'else'"
 %token IR "'ir'" DIM "'dim'" TENSOR "'tensor'" EQUATION "'equation'"
+%token STORE "'store'" GRID "'grid'" TILE "'tile'" AFTER "'after'" LOCAL "'local'" LOOP "a loop" WHEN "a condition" SEQ "'seq'"
 %token ARROW "'->'" UPTO "'..'" THROUGH "'..='"
 %token AND "'&&'" OR "'||'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
-%token <text> NAME "a name" STRING "a string"
+%token <text> NAME "a name" STRING "a string" OPERATION "an operation"
 %token <tree> NUMBER "a number"
 
 %left OR
@@ -99,7 +102,8 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %type <params> params opt_params outs
 %type <generic> generic
 %type <generics> generics opt_generics
-%type <stmt> stmt ir_stmt eq names
+%type <stmt> stmt ir_stmt ir_node eq names
+%type <text> opt_word
 %type <origin> origin
 %type <stmts> stmts
 %type <kernel> head
@@ -269,6 +273,29 @@ ir_stmt:
         $$->range = @$;
         $$->label = (TreeLabel){.keyword = "equation", .word = $3, .name = $2.name, .range = range_join(@2, @4), .origin = $4};
     }
+  | ir_node
+  ;
+// The tile level.
+ir_node:
+    STORE name NAME origin ';'             { $$ = node(r, @$, "store", &$2, NULL); $$->label.word = $3; $$->label.origin = $4; }
+  | STORE name NAME origin ':' args ';'    { $$ = node(r, @$, "store", &$2, $6); $$->label.word = $3; $$->label.origin = $4; }
+  | LOCAL args ';'                         { $$ = node(r, @$, "local", NULL, $2); }
+  | AFTER args ';'                         { $$ = node(r, @$, "after", NULL, $2); }
+  | TILE name IN range ':' range ',' e ';' { $$ = node(r, @$, "tile", &$2, list_add(r, list_new(r, $6), $8)); $$->expr = $4; }
+  | GRID ':' args '{' stmts '}'            { $$ = block(node(r, @$, "grid", NULL, $3), NULL, $5); }
+  | GRID name ':' args '{' stmts '}'       { $$ = block(node(r, @$, "grid", &$2, $4), NULL, $6); }
+  | LOOP name IN range ':' args '{' stmts '}' { $$ = block(node(r, @$, "for", &$2, $6), $4, $8); }
+  | SEQ '{' stmts '}'                      { $$ = block(node(r, @$, "seq", NULL, NULL), NULL, $3); }
+  | WHEN e '{' stmts '}'                   { $$ = block(node(r, @$, "if", NULL, NULL), $2, $4); }
+  | OPERATION name opt_word ':' eq ';' {
+        $$ = $5;
+        $$->range = @$;
+        $$->label = (TreeLabel){.keyword = $1, .word = $3, .name = $2.name, .range = @2};
+    }
+  ;
+opt_word:
+    %empty                                 { $$ = NULL; }
+  | NAME
   ;
 origin:
     NUMBER                                 { $$ = $1->ival > INT_MAX ? INT_MAX : (int)$1->ival; }
@@ -455,6 +482,23 @@ static TreeStmt *equation(Reader *r, Range range, TreeName name, const TreeList 
         s->subs = *subs;
     if (tail)
         s->conds = *tail;
+    return s;
+}
+
+static TreeStmt *node(Reader *r, Range range, const char *keyword, const TreeName *name, const TreeList *args) {
+    TreeStmt *s = ARENA_NEW(r->arena, TreeStmt);
+    *s = (TreeStmt){.kind = STMT_NODE, .range = range, .label = {.keyword = keyword, .range = range}};
+    if (name)
+        VEC_PUSH(r->arena, &s->names, *name);
+    if (args)
+        s->subs = *args;
+    return s;
+}
+
+static TreeStmt *block(TreeStmt *s, Tree *expr, const TreeStmts *body) {
+    s->expr = expr;
+    s->has_body = true;
+    s->body = *body;
     return s;
 }
 

@@ -4,52 +4,51 @@
 // Test: tests/unit/test_ir_text.c
 #include "ir/print.h"
 
+#include "ir/print_tree.h"
 #include "syntax/print.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static Tree *from_expr(Arena *a, const Expr *e);
-
 // ---- pieces of a tree ----
 
-static Tree *node(Arena *a, TreeKind kind) {
+Tree *irtree_new(Arena *a, TreeKind kind) {
     Tree *t = ARENA_NEW(a, Tree);
     t->kind = kind;
     return t;
 }
 
-static Tree *add(Arena *a, Tree *t, Tree *arg) {
+Tree *irtree_add(Arena *a, Tree *t, Tree *arg) {
     VEC_PUSH(a, &t->args, arg);
     return t;
 }
 
-static Tree *named(Arena *a, TreeKind kind, const char *text) {
-    Tree *t = node(a, kind);
+Tree *irtree_named(Arena *a, TreeKind kind, const char *text) {
+    Tree *t = irtree_new(a, kind);
     t->text = text;
     return t;
 }
 
 static Tree *unary(Arena *a, TreeOp op, Tree *x) {
-    Tree *t = add(a, node(a, TREE_UNARY), x);
+    Tree *t = irtree_add(a, irtree_new(a, TREE_UNARY), x);
     t->op = op;
     return t;
 }
 
 static Tree *integer(Arena *a, uint64_t value) {
-    Tree *t = node(a, TREE_INT);
+    Tree *t = irtree_new(a, TREE_INT);
     t->ival = value;
     return t;
 }
 
-static Tree *range(Arena *a, const Expr *lo, const Expr *hi) {
-    return add(a, add(a, node(a, TREE_RANGE), from_expr(a, lo)), from_expr(a, hi));
+Tree *irtree_range(Arena *a, const Expr *lo, const Expr *hi) {
+    return irtree_add(a, irtree_add(a, irtree_new(a, TREE_RANGE), irtree_expr(a, lo)), irtree_expr(a, hi));
 }
 
-static void add_exprs(Arena *a, TreeList *list, int n, Expr *const *exprs) {
+void irtree_add_exprs(Arena *a, TreeList *list, int n, Expr *const *exprs) {
     for (int i = 0; i < n; i++)
-        VEC_PUSH(a, list, from_expr(a, exprs[i]));
+        VEC_PUSH(a, list, irtree_expr(a, exprs[i]));
 }
 
 // ---- literals ----
@@ -68,8 +67,8 @@ static const char *digits(Arena *a, DType type, double x) {
 static Tree *floating(Arena *a, const Expr *e) {
     double x = fabs(e->f);
     if (isfinite(x))
-        return named(a, TREE_FLOAT, digits(a, e->type, x));
-    return named(a, TREE_NAME, isnan(x) ? "nan" : "inf");
+        return irtree_named(a, TREE_FLOAT, digits(a, e->type, x));
+    return irtree_named(a, TREE_NAME, isnan(x) ? "nan" : "inf");
 }
 
 static Tree *literal(Arena *a, const Expr *e) {
@@ -79,7 +78,7 @@ static Tree *literal(Arena *a, const Expr *e) {
     Tree *t = real ? floating(a, e) : integer(a, bits);
     if (negative)
         t = unary(a, TOP_NEG, t);
-    return e->type == DT_INDEX ? t : add(a, named(a, TREE_CALL, dtype_name(e->type)), t);
+    return e->type == DT_INDEX ? t : irtree_add(a, irtree_named(a, TREE_CALL, dtype_name(e->type)), t);
 }
 
 // Whether a tree as the argument of a conversion would be taken for a literal.
@@ -114,13 +113,13 @@ static bool operator_of(Op op, TreeOp *sign) {
 }
 
 static Tree *with_args(Arena *a, Tree *t, const Expr *e) {
-    add_exprs(a, &t->args, e->n, e->args);
+    irtree_add_exprs(a, &t->args, e->n, e->args);
     return t;
 }
 
 // A bare integer behind a minus would be read as a literal.
 static Tree *operation(Arena *a, const Expr *e, TreeOp sign) {
-    Tree *t = with_args(a, node(a, e->n == 1 ? TREE_UNARY : TREE_BINARY), e);
+    Tree *t = with_args(a, irtree_new(a, e->n == 1 ? TREE_UNARY : TREE_BINARY), e);
     t->op = sign;
     if (sign == TOP_NEG)
         in_brackets_if(t->args.at[0], t->args.at[0]->kind == TREE_INT);
@@ -128,20 +127,20 @@ static Tree *operation(Arena *a, const Expr *e, TreeOp sign) {
 }
 
 static Tree *conversion(Arena *a, const Expr *e) {
-    Tree *x = from_expr(a, e->args[0]);
-    return add(a, named(a, TREE_CALL, dtype_name(e->type)), in_brackets_if(x, looks_literal(x)));
+    Tree *x = irtree_expr(a, e->args[0]);
+    return irtree_add(a, irtree_named(a, TREE_CALL, dtype_name(e->type)), in_brackets_if(x, looks_literal(x)));
 }
 
 static Tree *scan_operator(Arena *a, ReduceOp op) {
     if (op == RED_MAX || op == RED_MIN)
-        return named(a, TREE_NAME, reduce_name(op));
-    Tree *t = node(a, TREE_OPERATOR);
+        return irtree_named(a, TREE_NAME, reduce_name(op));
+    Tree *t = irtree_new(a, TREE_OPERATOR);
     t->op = op == RED_SUM ? TOP_ADD : op == RED_PROD ? TOP_MUL : op == RED_ANY ? TOP_OR : TOP_AND;
     return t;
 }
 
 static Tree *in_range(Arena *a, const Index *index) {
-    return add(a, add(a, node(a, TREE_IN), named(a, TREE_NAME, index->name)), range(a, index->lo, index->hi));
+    return irtree_add(a, irtree_add(a, irtree_new(a, TREE_IN), irtree_named(a, TREE_NAME, index->name)), irtree_range(a, index->lo, index->hi));
 }
 
 // "argmax.i32": the arg forms say their type, unless it is i64.
@@ -151,40 +150,40 @@ static const char *reduction_name(Arena *a, const Nest *nest, DType type) {
 }
 
 static Tree *from_nest(Arena *a, const Nest *nest, bool scan, DType type, const Expr *body) {
-    Tree *t = named(a, TREE_CALL, scan ? "scan" : reduction_name(a, nest, type));
+    Tree *t = irtree_named(a, TREE_CALL, scan ? "scan" : reduction_name(a, nest, type));
     if (scan) {
-        add(a, add(a, t, scan_operator(a, nest->op)), named(a, TREE_NAME, nest->along->name));
+        irtree_add(a, irtree_add(a, t, scan_operator(a, nest->op)), irtree_named(a, TREE_NAME, nest->along->name));
         if (nest->exclusive)
-            add(a, t, named(a, TREE_NAME, "exclusive"));
+            irtree_add(a, t, irtree_named(a, TREE_NAME, "exclusive"));
         if (nest->reverse)
-            add(a, t, named(a, TREE_NAME, "reverse"));
+            irtree_add(a, t, irtree_named(a, TREE_NAME, "reverse"));
     }
     for (int i = 0; i < nest->indices.n; i++)
-        add(a, t, in_range(a, nest->indices.at[i]));
-    add_exprs(a, &t->conds, nest->conds.n, nest->conds.at);
-    t->body = from_expr(a, body);
+        irtree_add(a, t, in_range(a, nest->indices.at[i]));
+    irtree_add_exprs(a, &t->conds, nest->conds.n, nest->conds.at);
+    t->body = irtree_expr(a, body);
     return t;
 }
 
-static Tree *from_expr(Arena *a, const Expr *e) {
+Tree *irtree_expr(Arena *a, const Expr *e) {
     TreeOp sign;
     if (operator_of(e->op, &sign))
         return operation(a, e, sign);
     if (e->op == OP_CONST)
         return literal(a, e);
     if (e->op == OP_INDEX)
-        return named(a, TREE_NAME, e->index->name);
+        return irtree_named(a, TREE_NAME, e->index->name);
     if (e->op == OP_DIM)
-        return named(a, TREE_NAME, e->dim->name);
+        return irtree_named(a, TREE_NAME, e->dim->name);
     if (e->op == OP_READ)
-        return with_args(a, named(a, e->n ? TREE_INDEX : TREE_NAME, e->tensor->name), e);
+        return with_args(a, irtree_named(a, e->n ? TREE_INDEX : TREE_NAME, e->tensor->name), e);
     if (e->op == OP_CONVERT)
         return conversion(a, e);
     if (e->op == OP_SELECT)
-        return with_args(a, node(a, TREE_IF), e);
+        return with_args(a, irtree_new(a, TREE_IF), e);
     if (e->op == OP_REDUCE || e->op == OP_SCAN)
         return from_nest(a, e->nest, e->op == OP_SCAN, e->type, e->args[0]);
-    return with_args(a, named(a, TREE_CALL, op_name(e->op)), e);
+    return with_args(a, irtree_named(a, TREE_CALL, op_name(e->op)), e);
 }
 
 // ---- kernels ----
@@ -206,8 +205,8 @@ static TreeType tensor_type(Arena *a, const Tensor *t) {
     for (int i = 0; i < t->rank; i++) {
         const Border *b = &t->border[i];
         TreeDim dim = {
-            .extent = expr_is_int(t->lo[i], 0) ? from_expr(a, t->hi[i]) : range(a, t->lo[i], t->hi[i]),
-            .border = {.kind = border_name(b->kind), .value = b->kind == BORDER_CONST ? from_expr(a, b->value) : NULL},
+            .extent = expr_is_int(t->lo[i], 0) ? irtree_expr(a, t->hi[i]) : irtree_range(a, t->lo[i], t->hi[i]),
+            .border = {.kind = border_name(b->kind), .value = b->kind == BORDER_CONST ? irtree_expr(a, b->value) : NULL},
         };
         VEC_PUSH(a, &type.dims, dim);
     }
@@ -229,19 +228,20 @@ static void add_params(Arena *a, TreeKernel *t, const Kernel *k) {
     }
 }
 
-static TreeStmt *stmt(Arena *a, TreeKernel *t, StmtKind kind, const char *keyword, const char *name) {
+TreeStmt *irtree_stmt(Arena *a, TreeStmts *to, StmtKind kind, const char *keyword, const char *name) {
     TreeStmt *s = ARENA_NEW(a, TreeStmt);
     s->kind = kind;
     s->label.keyword = keyword;
-    VEC_PUSH(a, &s->names, (TreeName){.name = name});
-    VEC_PUSH(a, &t->stmts, s);
+    if (name)
+        VEC_PUSH(a, &s->names, (TreeName){.name = name});
+    VEC_PUSH(a, to, s);
     return s;
 }
 
 static void add_dims(Arena *a, TreeKernel *t, const Kernel *k) {
     for (int i = 0; i < k->dims.n; i++) {
         const Dim *d = k->dims.at[i];
-        TreeType *type = &stmt(a, t, STMT_DECL, "dim", d->name)->type;
+        TreeType *type = &irtree_stmt(a, &t->stmts, STMT_DECL, "dim", d->name)->type;
         *type = (TreeType){.name = d->tensor ? d->tensor->name : "int", .has_dims = d->tensor != NULL};
         if (d->tensor)
             VEC_PUSH(a, &type->dims, (TreeDim){.extent = integer(a, (uint64_t)d->axis)});
@@ -253,7 +253,7 @@ static void add_tensors(Arena *a, TreeKernel *t, const Kernel *k) {
         const Tensor *tensor = k->tensors.at[i];
         if (tensor->kind == TENSOR_INPUT || tensor->kind == TENSOR_OUTPUT)
             continue;
-        TreeStmt *s = stmt(a, t, STMT_DECL, "tensor", tensor->name);
+        TreeStmt *s = irtree_stmt(a, &t->stmts, STMT_DECL, "tensor", tensor->name);
         s->label.word = tensor->kind == TENSOR_HIDDEN ? "hidden" : tensor->declared ? "local" : "inferred";
         s->type = tensor_type(a, tensor);
     }
@@ -262,7 +262,7 @@ static void add_tensors(Arena *a, TreeKernel *t, const Kernel *k) {
 static void add_domain(Arena *a, TreeList *list, int nindices, Index *const *indices, int nconds, Expr *const *conds) {
     for (int i = 0; i < nindices; i++)
         VEC_PUSH(a, list, in_range(a, indices[i]));
-    add_exprs(a, list, nconds, conds);
+    irtree_add_exprs(a, list, nconds, conds);
 }
 
 static const char *kind_name(EqKind kind) {
@@ -277,34 +277,34 @@ static const char *kind_name(EqKind kind) {
 static void add_equations(Arena *a, TreeKernel *t, const Kernel *k) {
     for (int i = 0; i < k->equations.n; i++) {
         const Equation *e = k->equations.at[i];
-        TreeStmt *s = stmt(a, t, STMT_EQUATION, "equation", e->lhs->name);
+        TreeStmt *s = irtree_stmt(a, &t->stmts, STMT_EQUATION, "equation", e->lhs->name);
         s->label.name = e->name;
         s->label.word = kind_name(e->kind);
         s->label.origin = e->origin;
         s->has_subs = e->lhs->rank > 0;
-        add_exprs(a, &s->subs, e->lhs->rank, e->subs);
-        s->expr = e->kind == EQ_MAP ? from_expr(a, e->rhs) : from_nest(a, e->nest, e->kind == EQ_SCAN, DT_I64, e->rhs);
+        irtree_add_exprs(a, &s->subs, e->lhs->rank, e->subs);
+        s->expr = e->kind == EQ_MAP ? irtree_expr(a, e->rhs) : from_nest(a, e->nest, e->kind == EQ_SCAN, DT_I64, e->rhs);
         add_domain(a, &s->conds, e->indices.n, e->indices.at, e->conds.n, e->conds.at);
         if (e->otherwise)
-            VEC_PUSH(a, &s->conds, node(a, TREE_OTHERWISE));
+            VEC_PUSH(a, &s->conds, irtree_new(a, TREE_OTHERWISE));
     }
 }
 
 static void add_logs(Arena *a, TreeKernel *t, const Kernel *k) {
     for (int i = 0; i < k->logs.n; i++) {
         const Log *l = k->logs.at[i];
-        TreeStmt *s = stmt(a, t, STMT_CALL, NULL, "log");
-        s->expr = add(a, named(a, TREE_CALL, "log"), named(a, TREE_STRING, l->format));
-        add_exprs(a, &s->expr->args, l->args.n, l->args.at);
+        TreeStmt *s = irtree_stmt(a, &t->stmts, STMT_CALL, NULL, "log");
+        s->expr = irtree_add(a, irtree_named(a, TREE_CALL, "log"), irtree_named(a, TREE_STRING, l->format));
+        irtree_add_exprs(a, &s->expr->args, l->args.n, l->args.at);
         add_domain(a, &s->conds, l->indices.n, l->indices.at, l->conds.n, l->conds.at);
     }
 }
 
-static TreeKernel *from_kernel(Arena *a, const Kernel *k) {
+TreeKernel *irtree_kernel(Arena *a, const Kernel *k) {
     TreeKernel *t = ARENA_NEW(a, TreeKernel);
     t->name = k->name;
     add_params(a, t, k);
-    add_exprs(a, &t->where, k->where.n, k->where.at);
+    irtree_add_exprs(a, &t->where, k->where.n, k->where.at);
     add_dims(a, t, k);
     add_tensors(a, t, k);
     add_equations(a, t, k);
@@ -313,20 +313,21 @@ static TreeKernel *from_kernel(Arena *a, const Kernel *k) {
 }
 
 // A schedule may name its kernel by a longer path; in IR it names the kernel as printed.
-static TreeSchedule *from_schedule(Arena *a, const Kernel *k, const TreeSchedule *s) {
-    TreeSchedule *t = ARENA_NEW(a, TreeSchedule);
-    *t = *s;
-    t->kernel = k->name;
-    return t;
+void irtree_add_schedules(Arena *a, TreeFile *file, const Kernel *k) {
+    for (int i = 0; i < k->schedules.n; i++) {
+        TreeSchedule *t = ARENA_NEW(a, TreeSchedule);
+        *t = *k->schedules.at[i];
+        t->kernel = k->name;
+        VEC_PUSH(a, &file->schedules, t);
+    }
 }
 
 void ir_print_tasks(FILE *out, int n, Kernel *const *kernels) {
     Arena *a = arena_new();
     TreeFile file = {.level = "task"};
     for (int i = 0; i < n; i++) {
-        VEC_PUSH(a, &file.kernels, from_kernel(a, kernels[i]));
-        for (int j = 0; j < kernels[i]->schedules.n; j++)
-            VEC_PUSH(a, &file.schedules, from_schedule(a, kernels[i], kernels[i]->schedules.at[j]));
+        VEC_PUSH(a, &file.kernels, irtree_kernel(a, kernels[i]));
+        irtree_add_schedules(a, &file, kernels[i]);
     }
     tree_print(out, &file);
     arena_free(a);

@@ -1,4 +1,4 @@
-// The task level as text (.ptoir), which ir/read.h reads back: print(read(print(k))) == print(k).
+// The IR as text (.ptoir), which ir/read.h reads back: print(read(print(k))) == print(k). First the task level.
 //
 // It is the language of .pto (grammar/) with nothing left to infer:
 //
@@ -18,12 +18,35 @@
 #ifndef PTOC_IR_PRINT_H
 #define PTOC_IR_PRINT_H
 
-#include "ir/ir.h"
+#include "ir/tile.h"
 
 #include <stdio.h>
 
 // A whole text: one kernel, and several.
 void ir_print_task(FILE *out, const Kernel *k);
 void ir_print_tasks(FILE *out, int n, Kernel *const *kernels);
+
+// The tile level: the kernel as above, then
+//
+//     store t workspace 0: full(0, N), modulo(4), drop;   // kind, depth, and of each dimension full(base, extent) ...;
+//                                                         // below the node that binds an index it uses, tensors without
+//                                                         // a line are stored nowhere
+//     grid: wave, max(8) {                                // auto serial static dynamic wave; `grid NAME: ...`
+//         tile i in 0..M: i_lo..i_hi, 32;                 // a dimension: its range, the bounds of a tile, its size
+//         after 1, 0;                                     // a task waits for the one at this distance
+//         local m;                                        // registers of the body
+//         for j in 0..N: parallel, lanes(8), unroll(4) {  // serial parallel reduce scan; step(n), wanted
+//             if i < j { ... }
+//             seq { ... }
+//             map y: y[i, j] = x[i, j] + m;               // the equation, then what is stored where
+//             init s: s[i] = sum();
+//             update s: s[i] = sum(x[i, j]) where x[i, j] > f32(0.0);
+//             scan t: t[i, j] = sum(t[i, j-1], x[i, j]) where j == 0;     // previous, value; at the first; `scan t reverse: ...`
+//         }
+//     }
+//
+// Indices that share a name with one around them get a number: `i.1`.
+void ir_print_tile(FILE *out, const TileKernel *k);
+void ir_print_tiles(FILE *out, int n, TileKernel *const *kernels);
 
 #endif

@@ -5,6 +5,7 @@
 // Test: tests/unit/test_ir_text.c
 #include "ir/read.h"
 
+#include "ir/read_tree.h"
 #include "ir/verify.h"
 
 #include <limits.h>
@@ -13,27 +14,14 @@
 #include <string.h>
 #include <uthash.h>
 
-typedef struct {
+typedef struct IrName {
     const char *name;
     Dim *dim;                 // one of the two
     Tensor *tensor;
     UT_hash_handle hh;
 } Name;
 
-typedef struct {
-    Arena *arena;
-    Diags *diags;
-    Kernel *kernel;
-    Name *names;
-    VEC(Index *) scope;       // innermost last
-    bool failed;
-} IrReader;
-
-static Expr *read_expr(IrReader *r, const Tree *t);
-
-// Reports; the result stands in for what could not be read.
-static Expr *fail(IrReader *r, Range range, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static Expr *fail(IrReader *r, Range range, const char *fmt, ...) {
+Expr *irread_fail(IrReader *r, Range range, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     diag_report(r->diags, D_IR, range, "%s", arena_vprintf(r->arena, fmt, ap));
@@ -52,7 +40,7 @@ static Name *find(const IrReader *r, const char *name) {
 
 static Name *define(IrReader *r, const char *name, Range range) {
     if (find(r, name))
-        fail(r, range, "'%s' is defined twice", name);
+        irread_fail(r, range, "'%s' is defined twice", name);
     Name *n = ARENA_NEW(r->arena, Name);
     n->name = name;
     HASH_ADD_KEYPTR(hh, r->names, name, strlen(name), n);
@@ -64,6 +52,18 @@ static Index *find_index(const IrReader *r, const char *name) {
         if (strcmp(r->scope.at[i]->name, name) == 0)
             return r->scope.at[i];
     return NULL;
+}
+
+Index *irread_bind(IrReader *r, const char *name, Range range) {
+    Index *index = ARENA_NEW(r->arena, Index);
+    *index = (Index){.name = name, .range = range};
+    VEC_PUSH(r->arena, &r->scope, index);
+    return index;
+}
+
+Tensor *irread_tensor(const IrReader *r, const char *name) {
+    const Name *n = find(r, name);
+    return n ? n->tensor : NULL;
 }
 
 // Any type; `index` too.
@@ -88,7 +88,7 @@ static bool is_literal(const Tree *t) {
 static Expr *read_integer(IrReader *r, DType type, const Tree *t, bool negative, Range range) {
     uint64_t most = negative ? (uint64_t)1 << 63 : type == DT_U64 ? UINT64_MAX : INT64_MAX;
     if (t->kind != TREE_INT || t->overflow || t->ival > most)
-        return fail(r, range, "no literal of type %s", dtype_name(type));
+        return irread_fail(r, range, "no literal of type %s", dtype_name(type));
     return expr_int(r->arena, type, (int64_t)(negative ? 0 - t->ival : t->ival), range);
 }
 
@@ -100,7 +100,7 @@ static Expr *read_literal(IrReader *r, DType type, const Tree *t) {
     if (!dtype_is_float(type))
         return read_integer(r, type, t, negative, range);
     if (t->kind == TREE_INT)
-        return fail(r, range, "a literal of type %s has a point or an exponent", dtype_name(type));
+        return irread_fail(r, range, "a literal of type %s has a point or an exponent", dtype_name(type));
     double x = t->kind == TREE_FLOAT ? t->fval : strtod(t->text, NULL);
     return expr_float(r->arena, type, negative ? -x : x, range);
 }
@@ -113,7 +113,7 @@ static Expr *read_name(IrReader *r, const Tree *t) {
         return expr_index(r->arena, index, t->range);
     Name *n = find(r, t->text);
     if (!n)
-        return fail(r, t->range, "nothing defines '%s'", t->text);
+        return irread_fail(r, t->range, "nothing defines '%s'", t->text);
     if (n->dim)
         return expr_dim(r->arena, n->dim, t->range);
     Expr *e = expr_new(r->arena, OP_READ, n->tensor->type, t->range, 0, NULL);
@@ -121,18 +121,18 @@ static Expr *read_name(IrReader *r, const Tree *t) {
     return e;
 }
 
-static Expr **read_args(IrReader *r, const TreeList *list) {
+Expr **irread_exprs(IrReader *r, const TreeList *list) {
     Expr **args = ARENA_ARRAY(r->arena, Expr *, list->n + 1);
     for (int i = 0; i < list->n; i++)
-        args[i] = read_expr(r, list->at[i]);
+        args[i] = irread_expr(r, list->at[i]);
     return args;
 }
 
 static Expr *read_element(IrReader *r, const Tree *t) {
     Name *n = find(r, t->text);
     if (!n || !n->tensor)
-        return fail(r, t->range, "'%s' is no tensor", t->text);
-    Expr *e = expr_new(r->arena, OP_READ, n->tensor->type, t->range, t->args.n, read_args(r, &t->args));
+        return irread_fail(r, t->range, "'%s' is no tensor", t->text);
+    Expr *e = expr_new(r->arena, OP_READ, n->tensor->type, t->range, t->args.n, irread_exprs(r, &t->args));
     e->tensor = n->tensor;
     return e;
 }
@@ -151,8 +151,8 @@ static DType result_type(Op op, Expr *const *args) {
 
 static Expr *apply(IrReader *r, Op op, const Tree *t) {
     if (t->args.n != op_arity(op))
-        return fail(r, t->range, "'%s' has %d arguments", op_name(op), op_arity(op));
-    Expr **args = read_args(r, &t->args);
+        return irread_fail(r, t->range, "'%s' has %d arguments", op_name(op), op_arity(op));
+    Expr **args = irread_exprs(r, &t->args);
     return expr_new(r->arena, op, result_type(op, args), t->range, t->args.n, args);
 }
 
@@ -180,13 +180,13 @@ static bool op_of_name(const char *name, Op *op) {
 
 // ---- indices, reductions, scans ----
 
-static bool read_bounds(IrReader *r, const Tree *t, Expr **lo, Expr **hi) {
+bool irread_bounds(IrReader *r, const Tree *t, Expr **lo, Expr **hi) {
     if (t->kind != TREE_RANGE || t->closed) {
-        fail(r, t->range, "a range is lo..hi");
+        irread_fail(r, t->range, "a range is lo..hi");
         return false;
     }
-    *lo = read_expr(r, t->args.at[0]);
-    *hi = read_expr(r, t->args.at[1]);
+    *lo = irread_expr(r, t->args.at[0]);
+    *hi = irread_expr(r, t->args.at[1]);
     return true;
 }
 
@@ -194,18 +194,18 @@ static bool read_bounds(IrReader *r, const Tree *t, Expr **lo, Expr **hi) {
 static Index *read_index(IrReader *r, const Tree *t) {
     Expr *lo, *hi;
     if (t->kind != TREE_IN || t->args.at[0]->kind != TREE_NAME) {
-        fail(r, t->range, "an index has its range: i in lo..hi");
+        irread_fail(r, t->range, "an index has its range: i in lo..hi");
         return NULL;
     }
-    if (!read_bounds(r, t->args.at[1], &lo, &hi))
+    if (!irread_bounds(r, t->args.at[1], &lo, &hi))
         return NULL;
-    Index *index = ARENA_NEW(r->arena, Index);
-    *index = (Index){.name = t->args.at[0]->text, .range = t->args.at[0]->range, .lo = lo, .hi = hi};
-    VEC_PUSH(r->arena, &r->scope, index);
+    Index *index = irread_bind(r, t->args.at[0]->text, t->args.at[0]->range);
+    index->lo = lo;
+    index->hi = hi;
     return index;
 }
 
-static bool op_of_reduction(const char *name, ReduceOp *op, DType *type) {
+bool irread_reduction(const char *name, ReduceOp *op, DType *type) {
     *type = DT_I64;
     for (int i = RED_SUM; i <= RED_ARGMIN; i++) {
         const char *known = reduce_name((ReduceOp)i);
@@ -221,15 +221,15 @@ static bool read_scan_operator(IrReader *r, const Tree *t, ReduceOp *op) {
     DType type;
     if (t->kind == TREE_OPERATOR)
         *op = t->op == TOP_ADD ? RED_SUM : t->op == TOP_MUL ? RED_PROD : t->op == TOP_OR ? RED_ANY : RED_ALL;
-    else if (t->kind != TREE_NAME || !op_of_reduction(t->text, op, &type) || (*op != RED_MAX && *op != RED_MIN))
-        fail(r, t->range, "a scan's operator is + * min max && or ||");
+    else if (t->kind != TREE_NAME || !irread_reduction(t->text, op, &type) || (*op != RED_MAX && *op != RED_MIN))
+        irread_fail(r, t->range, "a scan's operator is + * min max && or ||");
     return !r->failed;
 }
 
 // scan(op, index, exclusive, reverse)
 static void read_scan(IrReader *r, const Tree *t, Nest *nest) {
     if (t->args.n < 2 || t->args.at[1]->kind != TREE_NAME || !(nest->along = find_index(r, t->args.at[1]->text))) {
-        fail(r, t->range, "a scan has an operator and an index: scan(+, i)");
+        irread_fail(r, t->range, "a scan has an operator and an index: scan(+, i)");
         return;
     }
     read_scan_operator(r, t->args.at[0], &nest->op);
@@ -240,7 +240,7 @@ static void read_scan(IrReader *r, const Tree *t, Nest *nest) {
         nest->exclusive = nest->exclusive || exclusive;
         nest->reverse = nest->reverse || reverse;
         if (!exclusive && !reverse)
-            fail(r, word->range, "neither 'exclusive' nor 'reverse'");
+            irread_fail(r, word->range, "neither 'exclusive' nor 'reverse'");
     }
 }
 
@@ -250,16 +250,16 @@ static Nest *read_nest(IrReader *r, const Tree *t, Expr **body, DType *arg_type)
     bool scan = strcmp(t->text, "scan") == 0;
     if (scan)
         read_scan(r, t, nest);
-    else if (!op_of_reduction(t->text, &nest->op, arg_type))
-        fail(r, t->name_range, "'%s' is no reduction", t->text);
+    else if (!irread_reduction(t->text, &nest->op, arg_type))
+        irread_fail(r, t->name_range, "'%s' is no reduction", t->text);
     for (int i = 0; !scan && i < t->args.n; i++) {
         Index *index = read_index(r, t->args.at[i]);
         if (index)
             VEC_PUSH(r->arena, &nest->indices, index);
     }
     for (int i = 0; i < t->conds.n; i++)
-        VEC_PUSH(r->arena, &nest->conds, read_expr(r, t->conds.at[i]));
-    *body = read_expr(r, t->body);
+        VEC_PUSH(r->arena, &nest->conds, irread_expr(r, t->conds.at[i]));
+    *body = irread_expr(r, t->body);
     return nest;
 }
 
@@ -283,18 +283,18 @@ static Expr *read_call(IrReader *r, const Tree *t) {
         return read_reduction(r, t);
     if (parse_type(t->text, &type)) {
         if (t->args.n != 1)
-            return fail(r, t->range, "a conversion has one argument");
+            return irread_fail(r, t->range, "a conversion has one argument");
         if (is_literal(t->args.at[0]))
             return read_literal(r, type, t->args.at[0]);
-        Expr *x = read_expr(r, t->args.at[0]);
+        Expr *x = irread_expr(r, t->args.at[0]);
         return expr_new(r->arena, OP_CONVERT, type, t->range, 1, &x);
     }
     if (!op_of_name(t->text, &op))
-        return fail(r, t->name_range, "'%s' is no operation", t->text);
+        return irread_fail(r, t->name_range, "'%s' is no operation", t->text);
     return apply(r, op, t);
 }
 
-static Expr *read_expr(IrReader *r, const Tree *t) {
+Expr *irread_expr(IrReader *r, const Tree *t) {
     switch (t->kind) {
     case TREE_INT:
         return read_literal(r, DT_INDEX, t);
@@ -313,11 +313,11 @@ static Expr *read_expr(IrReader *r, const Tree *t) {
     case TREE_IF:
         return apply(r, OP_SELECT, t);
     case TREE_FLOAT:
-        return fail(r, t->range, "a literal without its type");
+        return irread_fail(r, t->range, "a literal without its type");
     case TREE_STRING: case TREE_ALL: case TREE_RANGE: case TREE_GROUP: case TREE_IN: case TREE_NAMED: case TREE_OPERATOR: case TREE_OTHERWISE:
         break;
     }
-    return fail(r, t->range, "no expression of textual IR");
+    return irread_fail(r, t->range, "no expression of textual IR");
 }
 
 // ---- dims and tensors ----
@@ -348,7 +348,7 @@ static void bind_dims(IrReader *r, const TreeKernel *t) {
         const Name *n = find(r, s->names.at[0].name), *tensor = find(r, s->type.name);
         const Tree *axis = s->type.dims.n == 1 ? s->type.dims.at[0].extent : NULL;
         if (!tensor || !tensor->tensor || !axis || axis->kind != TREE_INT || axis->ival >= (uint64_t)tensor->tensor->rank) {
-            fail(r, s->type.range, "a dim is bound by a dimension of an input, x[0], or by a parameter, int");
+            irread_fail(r, s->type.range, "a dim is bound by a dimension of an input, x[0], or by a parameter, int");
             continue;
         }
         n->dim->tensor = tensor->tensor;
@@ -368,18 +368,18 @@ static Border read_border(IrReader *r, const TreeBorder *t) {
         if (strcmp(t->kind, kinds[i].name) == 0)
             b.kind = kinds[i].kind;
     if (b.kind == BORDER_NONE || (b.kind == BORDER_CONST) != (t->value != NULL))
-        fail(r, t->range, "no border");
+        irread_fail(r, t->range, "no border");
     if (t->value)
-        b.value = read_expr(r, t->value);
+        b.value = irread_expr(r, t->value);
     return b;
 }
 
 static void read_dimension(IrReader *r, const TreeDim *t, Expr **lo, Expr **hi, Border *border) {
     *lo = *hi = expr_int(r->arena, DT_INDEX, 0, t->extent->range);
     if (t->extent->kind == TREE_RANGE)
-        read_bounds(r, t->extent, lo, hi);
+        irread_bounds(r, t->extent, lo, hi);
     else
-        *hi = read_expr(r, t->extent);
+        *hi = irread_expr(r, t->extent);
     *border = read_border(r, &t->border);
 }
 
@@ -388,14 +388,14 @@ static Tensor *read_tensor(IrReader *r, const char *name, Range range, const Tre
     int rank = type->dims.n;
     *t = (Tensor){.id = r->kernel->tensors.n, .name = name, .range = range, .kind = kind, .declared = true, .rank = rank};
     if (!dtype_parse(type->name, &t->type))
-        fail(r, type->range, "'%s' is no type of a tensor", type->name);
+        irread_fail(r, type->range, "'%s' is no type of a tensor", type->name);
     t->lo = ARENA_ARRAY(r->arena, Expr *, rank + 1);
     t->hi = ARENA_ARRAY(r->arena, Expr *, rank + 1);
     t->border = ARENA_ARRAY(r->arena, Border, rank + 1);
     for (int i = 0; i < rank; i++)
         read_dimension(r, &type->dims.at[i], &t->lo[i], &t->hi[i], &t->border[i]);
     if (type->border.kind)
-        fail(r, type->border.range, "a border belongs to a dimension here");
+        irread_fail(r, type->border.range, "a border belongs to a dimension here");
     define(r, name, range)->tensor = t;
     VEC_PUSH(r->arena, &r->kernel->tensors, t);
     return t;
@@ -409,7 +409,7 @@ static void read_inputs(IrReader *r, const TreeKernel *t) {
             Name *n = find(r, p->name);
             param.dim = n ? n->dim : NULL;
             if (!param.dim)
-                fail(r, p->range, "an int parameter is a dim: dim %s: int;", p->name);
+                irread_fail(r, p->range, "an int parameter is a dim: dim %s: int;", p->name);
         } else {
             param.tensor = read_tensor(r, p->name, p->range, &p->type, TENSOR_INPUT);
         }
@@ -425,7 +425,7 @@ static void read_outputs(IrReader *r, const TreeKernel *t) {
         Name *init = p->init ? find(r, p->init) : NULL;
         o->init = init ? init->tensor : NULL;
         if (p->init && !o->init)
-            fail(r, p->init_range, "'%s' is no tensor", p->init);
+            irread_fail(r, p->init_range, "'%s' is no tensor", p->init);
     }
 }
 
@@ -436,7 +436,7 @@ static void read_locals(IrReader *r, const TreeKernel *t) {
             continue;
         bool hidden = strcmp(s->label.word, "hidden") == 0, inferred = strcmp(s->label.word, "inferred") == 0;
         if (!hidden && !inferred && strcmp(s->label.word, "local") != 0)
-            fail(r, s->label.range, "a tensor is local, inferred or hidden");
+            irread_fail(r, s->label.range, "a tensor is local, inferred or hidden");
         Tensor *tensor = read_tensor(r, s->names.at[0].name, s->names.at[0].range, &s->type, hidden ? TENSOR_HIDDEN : TENSOR_LOCAL);
         tensor->declared = !inferred;
     }
@@ -457,17 +457,17 @@ static void read_kind(IrReader *r, Equation *e, const TreeStmt *s) {
             e->kind = (EqKind)i;
             return;
         }
-    fail(r, s->label.range, "an equation is a map, a reduce or a scan");
+    irread_fail(r, s->label.range, "an equation is a map, a reduce or a scan");
 }
 
 static void read_right_side(IrReader *r, Equation *e, const TreeStmt *s) {
     if (e->kind == EQ_MAP) {
-        e->rhs = read_expr(r, s->expr);
+        e->rhs = irread_expr(r, s->expr);
         return;
     }
     bool nest = s->expr->kind == TREE_CALL && s->expr->body;
     if (!nest || (strcmp(s->expr->text, "scan") == 0) != (e->kind == EQ_SCAN)) {
-        fail(r, s->expr->range, "the right side is no %s", e->kind == EQ_SCAN ? "scan" : "reduction");
+        irread_fail(r, s->expr->range, "the right side is no %s", e->kind == EQ_SCAN ? "scan" : "reduction");
         return;
     }
     DType type;
@@ -478,8 +478,8 @@ static void read_left_side(IrReader *r, Equation *e, const TreeStmt *s) {
     Name *n = find(r, s->names.at[0].name);
     e->lhs = n ? n->tensor : NULL;
     if (!e->lhs || s->names.n != 1 || s->view || s->subs.n != e->lhs->rank)
-        fail(r, e->lhs_range, "a left side is one tensor with a subscript a dimension");
-    e->subs = read_args(r, &s->subs);
+        irread_fail(r, e->lhs_range, "a left side is one tensor with a subscript a dimension");
+    e->subs = irread_exprs(r, &s->subs);
 }
 
 static void read_equation(IrReader *r, const TreeStmt *s) {
@@ -491,10 +491,10 @@ static void read_equation(IrReader *r, const TreeStmt *s) {
     for (int i = 0; i < r->scope.n; i++)
         VEC_PUSH(r->arena, &e->indices, r->scope.at[i]);
     for (; rest < s->conds.n && s->conds.at[rest]->kind != TREE_OTHERWISE; rest++)
-        VEC_PUSH(r->arena, &e->conds, read_expr(r, s->conds.at[rest]));
+        VEC_PUSH(r->arena, &e->conds, irread_expr(r, s->conds.at[rest]));
     e->otherwise = rest < s->conds.n;
     if (s->conds.n - rest > 1)
-        fail(r, s->range, "`otherwise` comes last");
+        irread_fail(r, s->range, "`otherwise` comes last");
     read_kind(r, e, s);
     read_left_side(r, e, s);
     read_right_side(r, e, s);
@@ -504,7 +504,7 @@ static void read_equation(IrReader *r, const TreeStmt *s) {
 static void read_log(IrReader *r, const TreeStmt *s) {
     const TreeList *args = &s->expr->args;
     if (strcmp(s->expr->text, "log") != 0 || args->n == 0 || args->at[0]->kind != TREE_STRING) {
-        fail(r, s->range, "neither dim, tensor, equation nor log(\"...\")");
+        irread_fail(r, s->range, "neither dim, tensor, equation nor log(\"...\")");
         return;
     }
     Log *l = ARENA_NEW(r->arena, Log);
@@ -515,10 +515,14 @@ static void read_log(IrReader *r, const TreeStmt *s) {
     for (int i = 0; i < r->scope.n; i++)
         VEC_PUSH(r->arena, &l->indices, r->scope.at[i]);
     for (; rest < s->conds.n; rest++)
-        VEC_PUSH(r->arena, &l->conds, read_expr(r, s->conds.at[rest]));
+        VEC_PUSH(r->arena, &l->conds, irread_expr(r, s->conds.at[rest]));
     for (int i = 1; i < args->n; i++)
-        VEC_PUSH(r->arena, &l->args, read_expr(r, args->at[i]));
+        VEC_PUSH(r->arena, &l->args, irread_expr(r, args->at[i]));
     VEC_PUSH(r->arena, &r->kernel->logs, l);
+}
+
+bool irread_is_tile(const TreeStmt *s) {
+    return s->kind == STMT_NODE || (s->kind == STMT_EQUATION && s->label.keyword && !is_statement(s, "equation"));
 }
 
 static void read_stmts(IrReader *r, const TreeKernel *t) {
@@ -528,47 +532,61 @@ static void read_stmts(IrReader *r, const TreeKernel *t) {
             read_equation(r, s);
         else if (s->kind == STMT_CALL)
             read_log(r, s);
-        else if (!s->label.keyword)
-            fail(r, s->range, "a statement starts with dim, tensor, equation or log");
+        else if (!s->label.keyword || (irread_is_tile(s) && !r->tile))
+            irread_fail(r, s->range, "a statement starts with dim, tensor, equation or log");
     }
 }
 
 // ---- kernels ----
 
-// What the verifier has against the kernel, as a diagnostic.
-static void verify(IrReader *r) {
+void irread_kernel(IrReader *r, const TreeFile *f, const TreeKernel *t) {
+    const char *level = r->tile ? "tile" : "task";
+    r->kernel = ARENA_NEW(r->arena, Kernel);
+    *r->kernel = (Kernel){.arena = r->arena, .name = t->name, .range = t->name_range};
+    if (!f->level || strcmp(f->level, level) != 0)
+        irread_fail(r, t->name_range, "textual IR of the %s level starts with 'ir %s;'", level, level);
+    if (t->generics.n)
+        irread_fail(r, t->name_range, "textual IR has no generics");
+    read_dims(r, t);
+    read_inputs(r, t);
+    read_outputs(r, t);
+    read_locals(r, t);
+    bind_dims(r, t);
+    for (int i = 0; i < t->where.n; i++)
+        VEC_PUSH(r->arena, &r->kernel->where, irread_expr(r, t->where.at[i]));
+    read_stmts(r, t);
+    for (int i = 0; i < f->schedules.n; i++)
+        if (strcmp(f->schedules.at[i]->kernel, t->name) == 0)
+            VEC_PUSH(r->arena, &r->kernel->schedules, f->schedules.at[i]);
+}
+
+void irread_verify(IrReader *r, bool (*verify)(const void *object, FILE *why), const void *object) {
     char *why = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&why, &size);
+    FILE *out = r->failed ? NULL : open_memstream(&why, &size);
+    if (r->failed)
+        return;
     if (!out)
         arena_oom_handler();
-    bool good = ir_verify_task(r->kernel, out);
+    bool good = verify(object, out);
     fclose(out);
     if (!good)
-        fail(r, r->kernel->range, "%.*s", (int)strcspn(why, "\n"), why);
+        irread_fail(r, r->kernel->range, "%.*s", (int)strcspn(why, "\n"), why);
     free(why);
 }
 
+void irread_end(IrReader *r) {
+    HASH_CLEAR(hh, r->names);
+}
+
+static bool verify_task(const void *kernel, FILE *why) {
+    return ir_verify_task(kernel, why);
+}
+
 Kernel *ir_read_task(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *t) {
-    IrReader r = {.arena = a, .diags = d, .kernel = ARENA_NEW(a, Kernel)};
-    *r.kernel = (Kernel){.arena = a, .name = t->name, .range = t->name_range};
-    if (!f->level || strcmp(f->level, "task") != 0)
-        fail(&r, t->name_range, "textual IR of the task level starts with 'ir task;'");
-    if (t->generics.n)
-        fail(&r, t->name_range, "textual IR has no generics");
-    read_dims(&r, t);
-    read_inputs(&r, t);
-    read_outputs(&r, t);
-    read_locals(&r, t);
-    bind_dims(&r, t);
-    for (int i = 0; i < t->where.n; i++)
-        VEC_PUSH(a, &r.kernel->where, read_expr(&r, t->where.at[i]));
-    read_stmts(&r, t);
-    for (int i = 0; i < f->schedules.n; i++)
-        if (strcmp(f->schedules.at[i]->kernel, t->name) == 0)
-            VEC_PUSH(a, &r.kernel->schedules, f->schedules.at[i]);
-    if (!r.failed)
-        verify(&r);
-    HASH_CLEAR(hh, r.names);
+    IrReader r = {.arena = a, .diags = d};
+    irread_kernel(&r, f, t);
+    irread_verify(&r, verify_task, r.kernel);
+    irread_end(&r);
     return r.failed ? NULL : r.kernel;
 }

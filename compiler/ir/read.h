@@ -1,11 +1,13 @@
-// Reads the textual IR of the task level (ir/print.h) from its tree: a strict reader that infers nothing.
+// Reads textual IR (ir/print.h) from its tree: a strict reader that infers nothing.
 #ifndef PTOC_IR_READ_H
 #define PTOC_IR_READ_H
 
-#include "ir/ir.h"
+#include "ir/tile.h"
 
 // The kernel in the arena `a`, with the schedules of the file that name it; it satisfies ir_verify_task. NULL after
 // errors in `d` (diagnostic `ir`). `f` comes from parse_file and has the level "task".
 Kernel *ir_read_task(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *kernel);
+// The same for the level "tile" and ir_verify_tile.
+TileKernel *ir_read_tile(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *kernel);
 
 #endif

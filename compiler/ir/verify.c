@@ -4,29 +4,17 @@
 // Test: tests/unit/test_ir_text.c
 #include "ir/verify.h"
 
+#include "ir/verify_tree.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
-typedef struct { const char *name; UT_hash_handle hh; } Seen;
+typedef struct IrSeen { const char *name; UT_hash_handle hh; } Seen;
 
-typedef struct {
-    const Kernel *kernel;
-    FILE *why;
-    Arena *arena;
-    const char *place;               // "equation `y.sum`"
-    Seen *objects;                   // names of dims and tensors
-    VEC(const Index *) scope;
-    bool plain;                      // no reads and no nests here: ranges, shapes, conditions of domains
-    bool normal;                     // after normalize: no nest inside an expression
-} Verifier;
-
-static bool expr(Verifier *v, const Expr *e);
-
-static bool bad(Verifier *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static bool bad(Verifier *v, const char *fmt, ...) {
+bool irverify_bad(Verifier *v, const char *fmt, ...) {
     if (!v->why)
         return false;
     va_list ap;
@@ -40,7 +28,7 @@ static bool bad(Verifier *v, const char *fmt, ...) {
 
 // ---- what belongs to the kernel ----
 
-static bool owns_tensor(const Kernel *k, const Tensor *t) {
+bool irverify_owns(const Kernel *k, const Tensor *t) {
     return t && t->id >= 0 && t->id < k->tensors.n && k->tensors.at[t->id] == t;
 }
 
@@ -48,7 +36,7 @@ static bool owns_dim(const Kernel *k, const Dim *d) {
     return d && d->id >= 0 && d->id < k->dims.n && k->dims.at[d->id] == d;
 }
 
-static bool in_scope(const Verifier *v, const Index *index) {
+bool irverify_in_scope(const Verifier *v, const Index *index) {
     for (int i = 0; i < v->scope.n; i++)
         if (v->scope.at[i] == index)
             return true;
@@ -64,24 +52,24 @@ static bool is_type(DType t) {
 static bool constant(Verifier *v, const Expr *e) {
     if (dtype_is_float(e->type)) {
         bool holds = isnan(e->f) || fold_round_float(e->type, e->f) == e->f;
-        return holds || bad(v, "a constant %g that %s cannot hold", e->f, dtype_name(e->type));
+        return holds || irverify_bad(v, "a constant %g that %s cannot hold", e->f, dtype_name(e->type));
     }
     bool holds = e->type == DT_BOOL ? e->i == 0 || e->i == 1 : e->type == DT_U64 || fold_wrap_int(e->type, e->i) == e->i;
-    return holds || bad(v, "a constant %lld that %s cannot hold", (long long)e->i, dtype_name(e->type));
+    return holds || irverify_bad(v, "a constant %lld that %s cannot hold", (long long)e->i, dtype_name(e->type));
 }
 
 static bool read_element(Verifier *v, const Expr *e) {
     if (v->plain)
-        return bad(v, "a read in a range, a shape or a condition of a domain");
-    if (!owns_tensor(v->kernel, e->tensor))
-        return bad(v, "a read of a tensor that is not the kernel's");
+        return irverify_bad(v, "a read in a range, a shape or a condition of a domain");
+    if (!irverify_owns(v->kernel, e->tensor))
+        return irverify_bad(v, "a read of a tensor that is not the kernel's");
     if (e->n != e->tensor->rank)
-        return bad(v, "%d subscripts for `%s` of rank %d", e->n, e->tensor->name, e->tensor->rank);
+        return irverify_bad(v, "%d subscripts for `%s` of rank %d", e->n, e->tensor->name, e->tensor->rank);
     if (e->type != e->tensor->type)
-        return bad(v, "a read of `%s` has type %s", e->tensor->name, dtype_name(e->type));
+        return irverify_bad(v, "a read of `%s` has type %s", e->tensor->name, dtype_name(e->type));
     for (int i = 0; i < e->n; i++)
         if (!dtype_is_int(e->args[i]->type))
-            return bad(v, "a subscript of `%s` has type %s", e->tensor->name, dtype_name(e->args[i]->type));
+            return irverify_bad(v, "a subscript of `%s` has type %s", e->tensor->name, dtype_name(e->args[i]->type));
     return true;
 }
 
@@ -91,25 +79,25 @@ static bool leaf(Verifier *v, const Expr *e) {
     if (e->op == OP_READ)
         return read_element(v, e);
     if (e->type != DT_INDEX)
-        return bad(v, "an index or a dim has type %s", dtype_name(e->type));
+        return irverify_bad(v, "an index or a dim has type %s", dtype_name(e->type));
     if (e->op == OP_INDEX)
-        return in_scope(v, e->index) || bad(v, "index `%s` is used where it is not bound", e->index ? e->index->name : "?");
-    return owns_dim(v->kernel, e->dim) || bad(v, "a dim that is not the kernel's");
+        return irverify_in_scope(v, e->index) || irverify_bad(v, "index `%s` is used where it is not bound", e->index ? e->index->name : "?");
+    return owns_dim(v->kernel, e->dim) || irverify_bad(v, "a dim that is not the kernel's");
 }
 
 static bool same_types(Verifier *v, const Expr *e, int first, DType type) {
     for (int i = first; i < e->n; i++)
         if (e->args[i]->type != type)
-            return bad(v, "%s of %s has an argument of type %s", op_name(e->op), dtype_name(type), dtype_name(e->args[i]->type));
+            return irverify_bad(v, "%s of %s has an argument of type %s", op_name(e->op), dtype_name(type), dtype_name(e->args[i]->type));
     return true;
 }
 
 static bool has_type(Verifier *v, const Expr *e, DType type) {
-    return e->type == type || bad(v, "%s has type %s where its arguments give %s", op_name(e->op), dtype_name(e->type), dtype_name(type));
+    return e->type == type || irverify_bad(v, "%s has type %s where its arguments give %s", op_name(e->op), dtype_name(e->type), dtype_name(type));
 }
 
 static bool suits(Verifier *v, const Expr *e, bool suited) {
-    return suited || bad(v, "%s of type %s", op_name(e->op), dtype_name(e->args[0]->type));
+    return suited || irverify_bad(v, "%s of type %s", op_name(e->op), dtype_name(e->args[0]->type));
 }
 
 // Types of everything that is no leaf and no nest.
@@ -130,7 +118,7 @@ static bool operation(Verifier *v, const Expr *e) {
     case OPC_OTHER:
         if (e->op == OP_CONVERT)
             return true;
-        return (type == DT_BOOL || bad(v, "a select by a value of type %s", dtype_name(type))) && same_types(v, e, 1, e->type);
+        return (type == DT_BOOL || irverify_bad(v, "a select by a value of type %s", dtype_name(type))) && same_types(v, e, 1, e->type);
     case OPC_LEAF: case OPC_NEST:
         break;
     }
@@ -139,10 +127,10 @@ static bool operation(Verifier *v, const Expr *e) {
 
 // ---- indices and nests ----
 
-static bool index_expr(Verifier *v, const Expr *e, const char *what) {
+bool irverify_index(Verifier *v, const Expr *e, const char *what) {
     bool was = v->plain;
     v->plain = true;
-    bool good = (e || bad(v, "no %s", what)) && expr(v, e) && (e->type == DT_INDEX || bad(v, "%s of type %s", what, dtype_name(e->type)));
+    bool good = (e || irverify_bad(v, "no %s", what)) && irverify_expr(v, e) && (e->type == DT_INDEX || irverify_bad(v, "%s of type %s", what, dtype_name(e->type)));
     v->plain = was;
     return good;
 }
@@ -150,16 +138,16 @@ static bool index_expr(Verifier *v, const Expr *e, const char *what) {
 // Brings an index into scope.
 static bool bind(Verifier *v, const Index *index) {
     if (!index || !index->name)
-        return bad(v, "an index without a name");
-    if (!index_expr(v, index->lo, "lower bound") || !index_expr(v, index->hi, "upper bound"))
+        return irverify_bad(v, "an index without a name");
+    if (!irverify_index(v, index->lo, "lower bound") || !irverify_index(v, index->hi, "upper bound"))
         return false;
     for (int i = 0; i < v->scope.n; i++)
         if (v->scope.at[i] == index || strcmp(v->scope.at[i]->name, index->name) == 0)
-            return bad(v, "two indices `%s`", index->name);
+            return irverify_bad(v, "two indices `%s`", index->name);
     Seen *s = NULL;
     HASH_FIND_STR(v->objects, index->name, s);
     if (s)
-        return bad(v, "index `%s` hides a dim or a tensor", index->name);
+        return irverify_bad(v, "index `%s` hides a dim or a tensor", index->name);
     VEC_PUSH(v->arena, &v->scope, index);
     return true;
 }
@@ -168,7 +156,7 @@ static bool conditions(Verifier *v, int n, Expr *const *conds, bool plain) {
     bool was = v->plain;
     v->plain = plain || was;
     for (int i = 0; i < n; i++)
-        if (!expr(v, conds[i]) || (conds[i]->type != DT_BOOL && !bad(v, "a condition of type %s", dtype_name(conds[i]->type))))
+        if (!irverify_expr(v, conds[i]) || (conds[i]->type != DT_BOOL && !irverify_bad(v, "a condition of type %s", dtype_name(conds[i]->type))))
             return false;
     v->plain = was;
     return true;
@@ -181,13 +169,13 @@ static bool is_arg(ReduceOp op) {
 // The parts of a nest but for its body; its indices stay in scope.
 static bool nest(Verifier *v, const Nest *n, bool scan) {
     if (!n)
-        return bad(v, "a nest is missing");
+        return irverify_bad(v, "a nest is missing");
     if (scan && (n->indices.n || !n->along || n->op == RED_MEAN || is_arg(n->op)))
-        return bad(v, "a scan has one index of its equation and an associative operator");
-    if (scan && !in_scope(v, n->along))
-        return bad(v, "a scan along `%s`, which is not bound", n->along->name);
+        return irverify_bad(v, "a scan has one index of its equation and an associative operator");
+    if (scan && !irverify_in_scope(v, n->along))
+        return irverify_bad(v, "a scan along `%s`, which is not bound", n->along->name);
     if (!scan && (!n->indices.n || n->along || n->exclusive))
-        return bad(v, "a reduction has indices of its own, and nothing of a scan");
+        return irverify_bad(v, "a reduction has indices of its own, and nothing of a scan");
     for (int i = 0; i < n->indices.n; i++)
         if (!bind(v, n->indices.at[i]))
             return false;
@@ -196,33 +184,33 @@ static bool nest(Verifier *v, const Nest *n, bool scan) {
 
 static bool body_type(Verifier *v, const Nest *n, DType type) {
     bool truth = n->op == RED_ANY || n->op == RED_ALL;
-    return truth == (type == DT_BOOL) || bad(v, "`%s` of a body of type %s", reduce_name(n->op), dtype_name(type));
+    return truth == (type == DT_BOOL) || irverify_bad(v, "`%s` of a body of type %s", reduce_name(n->op), dtype_name(type));
 }
 
 static bool nest_expr(Verifier *v, const Expr *e) {
     if (v->plain || v->normal)
-        return bad(v, v->plain ? "a reduction in a range, a shape or a condition of a domain" : "a reduction inside an expression after normalize");
+        return irverify_bad(v, v->plain ? "a reduction in a range, a shape or a condition of a domain" : "a reduction inside an expression after normalize");
     int depth = v->scope.n;
-    if (!nest(v, e->nest, e->op == OP_SCAN) || !expr(v, e->args[0]))
+    if (!nest(v, e->nest, e->op == OP_SCAN) || !irverify_expr(v, e->args[0]))
         return false;
     v->scope.n = depth;
     DType type = e->args[0]->type;
     if (is_arg(e->nest->op))
-        return dtype_is_int(e->type) || bad(v, "`%s` has type %s", reduce_name(e->nest->op), dtype_name(e->type));
+        return dtype_is_int(e->type) || irverify_bad(v, "`%s` has type %s", reduce_name(e->nest->op), dtype_name(e->type));
     return has_type(v, e, type) && body_type(v, e->nest, type);
 }
 
-static bool expr(Verifier *v, const Expr *e) {
+bool irverify_expr(Verifier *v, const Expr *e) {
     if (!e)
-        return bad(v, "an expression is missing");
+        return irverify_bad(v, "an expression is missing");
     if ((int)e->op < 0 || e->op >= OP_COUNT || !is_type(e->type))
-        return bad(v, "an expression without an operation or a type");
+        return irverify_bad(v, "an expression without an operation or a type");
     if (op_arity(e->op) >= 0 && e->n != op_arity(e->op))
-        return bad(v, "%s with %d arguments", op_name(e->op), e->n);
+        return irverify_bad(v, "%s with %d arguments", op_name(e->op), e->n);
     if (op_class(e->op) == OPC_NEST)
         return nest_expr(v, e);
     for (int i = 0; i < e->n; i++)
-        if (!expr(v, e->args[i]))
+        if (!irverify_expr(v, e->args[i]))
             return false;
     return op_class(e->op) == OPC_LEAF ? leaf(v, e) : operation(v, e);
 }
@@ -232,10 +220,10 @@ static bool expr(Verifier *v, const Expr *e) {
 static bool unique(Verifier *v, Seen **seen, const char *name) {
     Seen *s = NULL;
     if (!name)
-        return bad(v, "no name");
+        return irverify_bad(v, "no name");
     HASH_FIND_STR(*seen, name, s);
     if (s)
-        return bad(v, "the name `%s` is used twice", name);
+        return irverify_bad(v, "the name `%s` is used twice", name);
     s = ARENA_NEW(v->arena, Seen);
     s->name = name;
     HASH_ADD_KEYPTR(hh, *seen, s->name, strlen(s->name), s);
@@ -274,48 +262,48 @@ static bool dim(Verifier *v, int id) {
     const Dim *d = v->kernel->dims.at[id];
     v->place = arena_printf(v->arena, "dim `%s`", d->name);
     if (d->id != id)
-        return bad(v, "its id is %d at position %d", d->id, id);
+        return irverify_bad(v, "its id is %d at position %d", d->id, id);
     if (!d->tensor)
-        return times_param(v->kernel, NULL, d) == 1 || bad(v, "it is bound by nothing");
-    if (!owns_tensor(v->kernel, d->tensor) || d->tensor->kind != TENSOR_INPUT || d->axis < 0 || d->axis >= d->tensor->rank)
-        return bad(v, "it is bound by no dimension of an input");
+        return times_param(v->kernel, NULL, d) == 1 || irverify_bad(v, "it is bound by nothing");
+    if (!irverify_owns(v->kernel, d->tensor) || d->tensor->kind != TENSOR_INPUT || d->axis < 0 || d->axis >= d->tensor->rank)
+        return irverify_bad(v, "it is bound by no dimension of an input");
     const Expr *lo = d->tensor->lo[d->axis], *hi = d->tensor->hi[d->axis];
     bool plain = hi && hi->op == OP_DIM && hi->dim == d && lo && expr_is_int(lo, 0);
-    return plain || bad(v, "the extent that binds it is not the dim itself");
+    return plain || irverify_bad(v, "the extent that binds it is not the dim itself");
 }
 
 static bool border(Verifier *v, const Tensor *t, const Border *b) {
     if ((b->kind == BORDER_CONST) != (b->value != NULL))
-        return bad(v, "a border with a value that it cannot have, or without one");
+        return irverify_bad(v, "a border with a value that it cannot have, or without one");
     if (!b->value)
         return true;
-    return expr(v, b->value) && ((b->value->op == OP_CONST && b->value->type == t->type) || bad(v, "a border that is no constant of the tensor's type"));
+    return irverify_expr(v, b->value) && ((b->value->op == OP_CONST && b->value->type == t->type) || irverify_bad(v, "a border that is no constant of the tensor's type"));
 }
 
 static bool initial(Verifier *v, const Tensor *t) {
     if (!t->init)
         return true;
     const Tensor *from = t->init;
-    if (t->kind != TENSOR_OUTPUT || !owns_tensor(v->kernel, from) || from->kind != TENSOR_INPUT)
-        return bad(v, "only an output starts from an input");
-    return (from->rank == t->rank && from->type == t->type) || bad(v, "it starts from `%s` of another type or rank", from->name);
+    if (t->kind != TENSOR_OUTPUT || !irverify_owns(v->kernel, from) || from->kind != TENSOR_INPUT)
+        return irverify_bad(v, "only an output starts from an input");
+    return (from->rank == t->rank && from->type == t->type) || irverify_bad(v, "it starts from `%s` of another type or rank", from->name);
 }
 
 static bool tensor(Verifier *v, int id) {
     const Tensor *t = v->kernel->tensors.at[id];
     v->place = arena_printf(v->arena, "tensor `%s`", t->name);
     if (t->id != id)
-        return bad(v, "its id is %d at position %d", t->id, id);
+        return irverify_bad(v, "its id is %d at position %d", t->id, id);
     if (!is_type(t->type) || t->type == DT_INDEX || t->rank < 0)
-        return bad(v, "no element type or rank");
+        return irverify_bad(v, "no element type or rank");
     if (times_param(v->kernel, t, NULL) != (t->kind == TENSOR_INPUT) || times_output(v->kernel, t) != (t->kind == TENSOR_OUTPUT))
-        return bad(v, "inputs stand once among the parameters, outputs once among the outputs, others nowhere");
+        return irverify_bad(v, "inputs stand once among the parameters, outputs once among the outputs, others nowhere");
     if (!t->declared && t->kind != TENSOR_LOCAL)
-        return bad(v, "only a local may be undeclared");
+        return irverify_bad(v, "only a local may be undeclared");
     if (t->rank && !t->border)
-        return bad(v, "no borders");
+        return irverify_bad(v, "no borders");
     for (int i = 0; i < t->rank; i++)
-        if (!index_expr(v, t->lo[i], "extent") || !index_expr(v, t->hi[i], "extent") || !border(v, t, &t->border[i]))
+        if (!irverify_index(v, t->lo[i], "extent") || !irverify_index(v, t->hi[i], "extent") || !border(v, t, &t->border[i]))
             return false;
     return initial(v, t);
 }
@@ -324,10 +312,10 @@ static bool param(Verifier *v, int i) {
     const Param *p = &v->kernel->params.at[i];
     v->place = arena_printf(v->arena, "parameter %d", i);
     if ((p->tensor != NULL) == (p->dim != NULL))
-        return bad(v, "it is a tensor or a dim");
+        return irverify_bad(v, "it is a tensor or a dim");
     if (p->tensor)
-        return (owns_tensor(v->kernel, p->tensor) && p->tensor->kind == TENSOR_INPUT) || bad(v, "it is no input of the kernel");
-    return (owns_dim(v->kernel, p->dim) && !p->dim->tensor) || bad(v, "it is no dim of the kernel, or one that an input binds");
+        return (irverify_owns(v->kernel, p->tensor) && p->tensor->kind == TENSOR_INPUT) || irverify_bad(v, "it is no input of the kernel");
+    return (owns_dim(v->kernel, p->dim) && !p->dim->tensor) || irverify_bad(v, "it is no dim of the kernel, or one that an input binds");
 }
 
 // The indices come into scope.
@@ -340,25 +328,25 @@ static bool domain(Verifier *v, int nindices, Index *const *indices, int nconds,
 }
 
 static bool left_side(Verifier *v, const Equation *e) {
-    if (!owns_tensor(v->kernel, e->lhs) || e->lhs->kind == TENSOR_INPUT)
-        return bad(v, "its left side is an input or not the kernel's");
+    if (!irverify_owns(v->kernel, e->lhs) || e->lhs->kind == TENSOR_INPUT)
+        return irverify_bad(v, "its left side is an input or not the kernel's");
     for (int i = 0; i < e->lhs->rank; i++)
-        if (!index_expr(v, e->subs[i], "left subscript"))
+        if (!irverify_index(v, e->subs[i], "left subscript"))
             return false;
     return true;
 }
 
 static bool right_side(Verifier *v, const Equation *e) {
     if (e->kind == EQ_MAP && e->nest)
-        return bad(v, "a map with a nest");
+        return irverify_bad(v, "a map with a nest");
     if (e->kind != EQ_MAP && !nest(v, e->nest, e->kind == EQ_SCAN))
         return false;
     if (e->kind != EQ_MAP && (e->nest->op == RED_MEAN || is_arg(e->nest->op) || e->nest->exclusive))
-        return bad(v, "`%s` is gone after normalize", e->nest->exclusive ? "exclusive" : reduce_name(e->nest->op));
-    if (!expr(v, e->rhs))
+        return irverify_bad(v, "`%s` is gone after normalize", e->nest->exclusive ? "exclusive" : reduce_name(e->nest->op));
+    if (!irverify_expr(v, e->rhs))
         return false;
     if (e->rhs->type != e->lhs->type)
-        return bad(v, "a right side of type %s for `%s` of type %s", dtype_name(e->rhs->type), e->lhs->name, dtype_name(e->lhs->type));
+        return irverify_bad(v, "a right side of type %s for `%s` of type %s", dtype_name(e->rhs->type), e->lhs->name, dtype_name(e->lhs->type));
     return e->kind == EQ_MAP || body_type(v, e->nest, e->rhs->type);
 }
 
@@ -366,20 +354,20 @@ static bool equation(Verifier *v, int id) {
     const Equation *e = v->kernel->equations.at[id];
     v->place = arena_printf(v->arena, "equation `%s`", e->name);
     if (e->id != id)
-        return bad(v, "its id is %d at position %d", e->id, id);
+        return irverify_bad(v, "its id is %d at position %d", e->id, id);
     if (e->origin < -1)
-        return bad(v, "no origin");
+        return irverify_bad(v, "no origin");
     return domain(v, e->indices.n, e->indices.at, e->conds.n, e->conds.at) && left_side(v, e) && right_side(v, e);
 }
 
 static bool log_statement(Verifier *v, const Log *l) {
     v->place = "log";
     if (!l->format)
-        return bad(v, "no format");
+        return irverify_bad(v, "no format");
     if (!domain(v, l->indices.n, l->indices.at, l->conds.n, l->conds.at))
         return false;
     for (int i = 0; i < l->args.n; i++)
-        if (!expr(v, l->args.at[i]))
+        if (!irverify_expr(v, l->args.at[i]))
             return false;
     return true;
 }
@@ -395,7 +383,7 @@ static bool kernel(Verifier *v) {
     const Kernel *k = v->kernel;
     v->place = "heading";
     if (!k->outputs.n)
-        return bad(v, "no output");
+        return irverify_bad(v, "no output");
     bool good = names(v);
     for (int i = 0; good && i < k->dims.n; i++)
         good = dim(v, i);

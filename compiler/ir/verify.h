@@ -1,12 +1,14 @@
-// Checks the invariants of the task level (head comment of ir/ir.h and what its fields promise).
+// Checks the invariants of the task level (head comment of ir/ir.h) and of the tile level (ir/tile.h), and what the
+// fields promise.
 #ifndef PTOC_IR_VERIFY_H
 #define PTOC_IR_VERIFY_H
 
-#include "ir/ir.h"
+#include "ir/tile.h"
 
 #include <stdio.h>
 
 // False when something is wrong; `why` (may be NULL) then gets one line that names the kernel, the place and the rule.
 bool ir_verify_task(const Kernel *k, FILE *why);
+bool ir_verify_tile(const TileKernel *k, FILE *why);
 
 #endif

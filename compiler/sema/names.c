@@ -416,6 +416,7 @@ static void add_statements(Sema *s)
             if (stmt->names.n > 0) add_equation(s, stmt);
             break;
         case STMT_CALL: add_call_statement(s, stmt); break;
+        case STMT_NODE: break;                         // in textual IR only
         }
     }
     // Only now are all names known, so that an index cannot hide one that comes later in the text.

@@ -187,8 +187,10 @@ static int digest(int n, const char *const *expected, const char **few, int most
 
 // Whether a keyword of textual IR is out of place: `ir` is never suggested, the others only inside IR.
 static bool is_foreign(const Reader *r, const char *name) {
-    static const char *const all[] = {"'ir'", "'dim'", "'tensor'", "'equation'"};
-    return have(r->ir ? 1 : 4, all, name);
+    static const char *const all[] = {"'ir'",   "'dim'",   "'tensor'", "'equation'", "'store'",     "'grid'",
+                                      "'tile'", "'after'", "'local'",  "'seq'",
+                                      "a loop", "a condition", "an operation"};
+    return have(r->ir ? 1 : sizeof all / sizeof *all, all, name);
 }
 
 static int drop_foreign(const Reader *r, int n, const char **names) {

@@ -280,7 +280,7 @@ static void print_equation(Out *out, const TreeStmt *s) {
     print_conds(out, &s->conds);
 }
 
-// "tensor t local", "equation `u.0` map 0: "
+// "tensor t local", "equation `u.0` map 0: ", "scan y reverse: "
 static void print_label(Out *out, const TreeStmt *s) {
     const TreeLabel *l = &s->label;
     if (!l->keyword)
@@ -289,12 +289,43 @@ static void print_label(Out *out, const TreeStmt *s) {
     if (!l->name)
         return;
     print_name(out, l->name);
-    fprintf(out->file, " %s %d: ", l->word, l->origin);
+    if (l->word)
+        fprintf(out->file, " %s", l->word);
+    if (strcmp(l->keyword, "equation") == 0)
+        fprintf(out->file, " %d", l->origin);
+    fputs(": ", out->file);
 }
 
-static void print_stmt(Out *out, const TreeStmt *s) {
-    fputs("    ", out->file);
-    print_label(out, s);
+static void print_stmts(Out *out, const TreeStmts *stmts, int indent);
+
+// "store t scratch 1: full(0, N), drop", "for i in 0..N: serial", "if i < N", "local t, u"
+static void print_node(Out *out, const TreeStmt *s, int indent) {
+    const char *keyword = s->label.keyword;
+    bool list = strcmp(keyword, "local") == 0 || strcmp(keyword, "after") == 0;
+    fputs(keyword, out->file);
+    if (s->names.n) {
+        putc(' ', out->file);
+        print_name(out, s->names.at[0].name);
+    }
+    if (s->label.word)
+        fprintf(out->file, " %s %d", s->label.word, s->label.origin);
+    if (s->expr) {
+        fputs(s->names.n ? " in " : " ", out->file);
+        print_at(out, s->expr, P_OR);
+    }
+    fputs(!s->subs.n ? "" : list ? " " : ": ", out->file);
+    print_list(out, &s->subs);
+    if (!s->has_body)
+        return;
+    fputs(" {\n", out->file);
+    print_stmts(out, &s->body, indent + 1);
+    fprintf(out->file, "%*s}", 4 * indent, "");
+}
+
+static void print_stmt(Out *out, const TreeStmt *s, int indent) {
+    fprintf(out->file, "%*s", 4 * indent, "");
+    if (s->kind != STMT_NODE)
+        print_label(out, s);
     switch (s->kind) {
     case STMT_DECL:
         print_name(out, s->names.at[0].name);
@@ -310,8 +341,16 @@ static void print_stmt(Out *out, const TreeStmt *s) {
         print_at(out, s->expr, P_EXPR);
         print_conds(out, &s->conds);
         break;
+    case STMT_NODE:
+        print_node(out, s, indent);
+        break;
     }
-    fputs(";\n", out->file);
+    fputs(s->has_body ? "\n" : ";\n", out->file);
+}
+
+static void print_stmts(Out *out, const TreeStmts *stmts, int indent) {
+    for (int i = 0; i < stmts->n; i++)
+        print_stmt(out, stmts->at[i], indent);
 }
 
 static void print_kernel(Out *out, const TreeKernel *k) {
@@ -326,8 +365,7 @@ static void print_kernel(Out *out, const TreeKernel *k) {
         print_list(out, &k->where);
     }
     fputs(" {\n", out->file);
-    for (int i = 0; i < k->stmts.n; i++)
-        print_stmt(out, k->stmts.at[i]);
+    print_stmts(out, &k->stmts, 1);
     fputs("}\n", out->file);
 }
 

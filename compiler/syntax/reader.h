@@ -18,6 +18,7 @@ typedef struct {
     int open;                          // brackets
     bool stopped;                      // something is nested too deeply: the scanner says "end of file", no more errors
     bool ir;                           // the file starts with `ir`: textual IR, with quoted names and a few more keywords
+    bool in_kernel;                    // where those keywords start a statement
     int last_token;                    // 0 before the first
     TreeFile *result;
 } Reader;

@@ -68,25 +68,30 @@ typedef enum {
     STMT_DECL,       // u: f32[...];
     STMT_EQUATION,   // y[...] = e tail;   view when `view`; several names when names.n > 1
     STMT_CALL,       // log("...", e) tail;
+    STMT_NODE,       // for j in 0..N: parallel { }   and other lines of the tile level, in textual IR
 } StmtKind;
 
 typedef struct { const char *name; Range range; } TreeName;
 typedef VEC(TreeName) TreeNames;
-// What a statement of textual IR starts with: `dim` and `tensor` (STMT_DECL), `equation` (STMT_EQUATION).
+// What a statement of textual IR starts with: `dim` and `tensor` (STMT_DECL), `equation` and the operations of the tile
+// level (STMT_EQUATION), the others (STMT_NODE).
 typedef struct { const char *keyword, *word, *name; Range range; int origin; } TreeLabel;
-typedef struct {
+typedef struct TreeStmt TreeStmt;
+typedef VEC(TreeStmt *) TreeStmts;
+struct TreeStmt {
     StmtKind kind;
     Range range;
     bool view;
-    TreeNames names;             // STMT_DECL, STMT_EQUATION: the left names
+    TreeNames names;             // STMT_DECL, STMT_EQUATION: the left names. STMT_NODE: its own, if any
     bool has_subs;
-    TreeList subs;               // left subscripts
+    TreeList subs;               // left subscripts. STMT_NODE: arguments
     TreeType type;               // STMT_DECL
-    Tree *expr;                  // STMT_EQUATION: right side; STMT_CALL: the call
+    Tree *expr;                  // STMT_EQUATION: right side; STMT_CALL: the call. STMT_NODE: a range or condition
     TreeList conds;              // the tail; a bare `otherwise` tail is one TREE_OTHERWISE
     TreeLabel label;             // textual IR only (ir/print.h)
-} TreeStmt;
-typedef VEC(TreeStmt *) TreeStmts;
+    bool has_body;
+    TreeStmts body;              // STMT_NODE
+};
 
 typedef struct {
     const char *name; Range name_range, range;

@@ -1,0 +1,218 @@
+// The verifier of the tile level: see verify.h. Walks the tree once with the indices and registers in scope and stops at
+// the first broken rule; the kernel itself is verified as at the task level.
+//
+// Test: tests/unit/test_ir_tile.c
+#include "ir/verify.h"
+
+#include "ir/verify_tree.h"
+
+#include <string.h>
+
+typedef struct {
+    Verifier v;
+    const TileKernel *tile;
+    VEC(const Tensor *) locals;       // registers in scope
+} TileVerifier;
+
+static const Storage *storage_of(const TileVerifier *t, const Tensor *x) {
+    return &t->tile->storage[x->id];
+}
+
+// ---- storage ----
+
+static bool dimension(TileVerifier *t, const StorageDim *d) {
+    switch (d->kind) {
+    case DIM_FULL:
+        return (d->base && d->extent && d->base->type == DT_INDEX && d->extent->type == DT_INDEX) || irverify_bad(&t->v, "a dimension without base or extent");
+    case DIM_DROP:
+        return true;
+    case DIM_MODULO:
+        return d->modulo >= 1 || irverify_bad(&t->v, "a window of %lld elements", (long long)d->modulo);
+    }
+    return irverify_bad(&t->v, "a dimension of no kind");
+}
+
+static bool storage(TileVerifier *t, int i) {
+    const Tensor *x = t->tile->kernel->tensors.at[i];
+    const Storage *st = storage_of(t, x);
+    t->v.place = arena_printf(t->v.arena, "storage of `%s`", x->name);
+    bool param = x->kind == TENSOR_INPUT || x->kind == TENSOR_OUTPUT;
+    if (st->tensor != x || st->depth < 0)
+        return irverify_bad(&t->v, "it is of another tensor, or at no depth");
+    if (st->kind != STORE_NONE && (st->kind == STORE_PARAM) != param)
+        return irverify_bad(&t->v, "inputs and outputs are stored as parameters, and nothing else is");
+    for (int d = 0; st->kind != STORE_NONE && st->kind != STORE_PARAM && d < x->rank; d++) {
+        if (!dimension(t, &st->dim[d]))
+            return false;
+        if (st->kind == STORE_REGISTER && st->dim[d].kind != DIM_DROP && st->dim[d].kind != DIM_MODULO)
+            return irverify_bad(&t->v, "a register with a whole dimension");
+        if (st->kind == STORE_REGISTER && st->dim[d].kind == DIM_MODULO && st->dim[d].modulo != 1)
+            return irverify_bad(&t->v, "a register with a window");
+    }
+    return true;
+}
+
+static bool is_local(const TileVerifier *t, const Tensor *x) {
+    for (int i = 0; i < t->locals.n; i++)
+        if (t->locals.at[i] == x)
+            return true;
+    return false;
+}
+
+// Whether a tensor can be used here: it is stored, a register declared, and what its storage depends on is bound.
+static bool access(TileVerifier *t, const Tensor *x) {
+    const Storage *st = storage_of(t, x);
+    if (st->kind == STORE_NONE)
+        return irverify_bad(&t->v, "`%s` is used and stored nowhere", x->name);
+    if (st->kind == STORE_REGISTER && !is_local(t, x))
+        return irverify_bad(&t->v, "register `%s` is used where no node lists it", x->name);
+    for (int d = 0; st->kind != STORE_PARAM && d < x->rank; d++)
+        if (st->dim[d].kind == DIM_FULL && (!irverify_index(&t->v, st->dim[d].base, "base") || !irverify_index(&t->v, st->dim[d].extent, "extent")))
+            return false;
+    return true;
+}
+
+// ---- expressions ----
+
+typedef struct { TileVerifier *t; bool good; } Reads;
+
+static bool check_read(Expr *e, void *data) {
+    Reads *r = data;
+    if (r->good && e->op == OP_READ)
+        r->good = access(r->t, e->tensor);
+    return r->good;
+}
+
+static bool value(TileVerifier *t, Expr *e, DType type, const char *what) {
+    if (!e)
+        return irverify_bad(&t->v, "no %s", what);
+    if (!irverify_expr(&t->v, e))
+        return false;
+    if (e->type != type)
+        return irverify_bad(&t->v, "a %s of type %s, not %s", what, dtype_name(e->type), dtype_name(type));
+    Reads r = {.t = t, .good = true};
+    expr_walk(e, check_read, &r);
+    return r.good;
+}
+
+static bool subscripts(TileVerifier *t, const Tensor *x, Expr *const *subs) {
+    if (x->rank && !subs)
+        return irverify_bad(&t->v, "no subscripts");
+    for (int d = 0; d < x->rank; d++)
+        if (!irverify_index(&t->v, subs[d], "subscript"))
+            return false;
+    return true;
+}
+
+// ---- operations ----
+
+static bool suits(const Node *n) {
+    EqKind kind = n->eq->kind;
+    return n->op == OPK_MAP ? kind == EQ_MAP : n->op == OPK_SCAN ? kind == EQ_SCAN : kind == EQ_REDUCE;
+}
+
+static bool operation(TileVerifier *t, const Node *n) {
+    const Kernel *k = t->tile->kernel;
+    if (!n->eq || n->eq->id < 0 || n->eq->id >= k->equations.n || k->equations.at[n->eq->id] != n->eq)
+        return irverify_bad(&t->v, "an operation of no equation");
+    t->v.place = arena_printf(t->v.arena, "operation of `%s`", n->eq->name);
+    if (n->tensor != n->eq->lhs || !suits(n))
+        return irverify_bad(&t->v, "its equation defines another tensor, or in another way");
+    if (n->op != OPK_MAP && n->reduce != n->eq->nest->op)
+        return irverify_bad(&t->v, "it is a %s, and its equation a %s", reduce_name(n->reduce), reduce_name(n->eq->nest->op));
+    if (!access(t, n->tensor) || !subscripts(t, n->tensor, n->subs))
+        return false;
+    if (n->op == OPK_INIT)
+        return !n->value || irverify_bad(&t->v, "an init with a value");
+    if (n->guards.n && n->op != OPK_UPDATE)
+        return irverify_bad(&t->v, "guards of something that is no update");
+    for (int i = 0; i < n->guards.n; i++)
+        if (!value(t, n->guards.at[i], DT_BOOL, "guard"))
+            return false;
+    if (n->op == OPK_SCAN && (!subscripts(t, n->tensor, n->previous) || !value(t, n->first, DT_BOOL, "beginning")))
+        return false;
+    return value(t, n->value, n->tensor->type, "value");
+}
+
+// ---- nodes ----
+
+static bool node(TileVerifier *t, const Node *n);
+
+static bool body(TileVerifier *t, const Node *n) {
+    int locals = t->locals.n;
+    for (int i = 0; i < n->locals.n; i++) {
+        const Tensor *x = n->locals.at[i];
+        if (!irverify_owns(t->tile->kernel, x) || storage_of(t, x)->kind != STORE_REGISTER)
+            return irverify_bad(&t->v, "a local that is no register");
+        VEC_PUSH(t->v.arena, &t->locals, x);
+    }
+    for (int i = 0; i < n->body.n; i++)
+        if (!node(t, n->body.at[i]))
+            return false;
+    t->locals.n = locals;
+    return true;
+}
+
+static bool loop(TileVerifier *t, const Node *n) {
+    t->v.place = arena_printf(t->v.arena, "loop `%s`", n->index && n->index->name ? n->index->name : "?");
+    if (!n->index || !n->index->name || n->step < 1 || n->lanes < 0 || n->unroll < 1)
+        return irverify_bad(&t->v, "no index, or a step, lanes or unrolling that cannot be");
+    if (!irverify_index(&t->v, n->index->lo, "lower bound") || !irverify_index(&t->v, n->index->hi, "upper bound"))
+        return false;
+    VEC_PUSH(t->v.arena, &t->v.scope, n->index);
+    return body(t, n);
+}
+
+static bool grid_dim(TileVerifier *t, const GridDim *d) {
+    if (!d->name || !d->lo || !d->lo->name || !d->hi || !d->hi->name)
+        return irverify_bad(&t->v, "a dimension without a name or bounds");
+    return irverify_index(&t->v, d->begin, "begin") && irverify_index(&t->v, d->end, "end") && irverify_index(&t->v, d->tile, "tile size");
+}
+
+static bool grid(TileVerifier *t, const Node *n) {
+    int outer = t->v.scope.n;
+    t->v.place = n->name ? arena_printf(t->v.arena, "grid `%s`", n->name) : "a grid";
+    if (n->ndims < 0 || n->ndims > 4 || n->noffsets < 0 || n->noffsets > 16 || n->max_workers < 0)
+        return irverify_bad(&t->v, "more dimensions or distances than there can be, or fewer than none");
+    for (int i = 0; i < n->ndims; i++)
+        if (!grid_dim(t, &n->dims[i]))
+            return false;
+    for (int i = 0; i < n->ndims; i++) {
+        VEC_PUSH(t->v.arena, &t->v.scope, n->dims[i].lo);
+        VEC_PUSH(t->v.arena, &t->v.scope, n->dims[i].hi);
+    }
+    bool good = body(t, n);
+    t->v.scope.n = outer;
+    return good;
+}
+
+static bool node(TileVerifier *t, const Node *n) {
+    int outer = t->v.scope.n;
+    bool good = false;
+    if (!n)
+        return irverify_bad(&t->v, "a node is missing");
+    switch (n->kind) {
+    case NODE_SEQ: good = body(t, n); break;
+    case NODE_IF: good = value(t, n->cond, DT_BOOL, "condition") && body(t, n); break;
+    case NODE_LOOP: good = loop(t, n); break;
+    case NODE_GRID: good = grid(t, n); break;
+    case NODE_OP: good = operation(t, n); break;
+    }
+    t->v.scope.n = outer;
+    return good;
+}
+
+bool ir_verify_tile(const TileKernel *k, FILE *why) {
+    if (!ir_verify_task(k->kernel, why))
+        return false;
+    TileVerifier t = {.v = {.kernel = k->kernel, .why = why, .arena = arena_new(), .place = "tree", .normal = true}, .tile = k};
+    bool good = true;
+    for (int i = 0; good && i < k->kernel->tensors.n; i++)
+        good = storage(&t, i);
+    t.v.place = "tree";
+    if (good && (!k->root || k->root->kind != NODE_SEQ))
+        good = irverify_bad(&t.v, "the root is no sequence");
+    good = good && node(&t, k->root);
+    arena_free(t.v.arena);
+    return good;
+}
