@@ -296,14 +296,15 @@ static Value logic(Run *r, const Node *n, int64_t *env)
 static __attribute__((noinline)) Value select_uncertain(Run *r, const Node *n, int64_t *env, Value taken, bool first)
 {
     Value other = run_eval(r, n->args[first ? 2 : 1], env);
-    if (value_is_poison(other) || value_is_poison(taken))
-        taken.err = value_is_poison(taken) ? taken.err : INFINITY;
-    else if (dtype_is_float(n->type))
-        taken.err = taken.f == other.f ? fmax(taken.err, other.err) : fmax(taken.err, other.err) + fabs(taken.f - other.f);
-    else
-        taken.err = fmax(taken.err, other.err) + fabs((double)taken.i - (double)other.i);
-    if (!value_is_poison(taken) && !(taken.err >= 0))
+    if (value_is_poison(taken))
+        return taken;
+    if (value_is_poison(other)) {
         taken.err = INFINITY;
+        return taken;
+    }
+    bool real = dtype_is_float(n->type), same = real ? taken.f == other.f || (isnan(taken.f) && isnan(other.f)) : taken.i == other.i;
+    double apart = same ? 0 : real ? fabs(taken.f - other.f) : fabs((double)taken.i - (double)other.i);
+    taken.err = isnan(apart) ? INFINITY : fmax(taken.err, other.err) + apart;      // not NaN, which would be poison
     return taken;
 }
 

@@ -585,6 +585,8 @@ static const Source sources_of_truth[] = {
     {"kernel k(x: f32[N]) -> (y: u8[N]) { y[i] = u8(x[i]); }", {4}, {-3, 2.9, 300, NAN}, {0, 2, 255, 0}, REF_OK},
     {"kernel k(x: f16[N]) -> (y: f16[N]) { y[i] = x[i] + 1; }", {3}, {2048, 0.5, -1}, {2048, 1.5, 0}, REF_OK},
     {"kernel k(x: f16[N]) -> (y: f32) { y = sum(i) x[i]; }", {3}, {2048, 1, 1}, {2050}, REF_OK},
+    // On which side of 2 the sum lies is uncertain, and the branches differ by NaN.
+    {"kernel k(x: f32[N]) -> (y: f32[N]) { s = sum(i) (x[i] / 3); y[i] = if s > 2 then nan else x[i]; }", {3}, {1, 2, 3}, {1, 2, 3}, REF_OK},
     {"kernel k(x: f32[N], T: int) -> (y: f32[N]) { u: f32[T+1, N]; u[0, i] = x[i]; u[t, i] = (u[t-1, i-1] + u[t-1, i+1])/2 where t > 0, i in 1..N-1;"
      " u[t, i] = u[t-1, i] where t > 0, otherwise; y[i] = u[T, i]; }", {2, 4}, {0, 0, 0, 8}, {0, 2, 4, 8}, REF_OK},
 };
