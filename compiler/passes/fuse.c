@@ -152,14 +152,18 @@ static bool same_ranges(const Stmt *x, const Stmt *y)
     return true;
 }
 
-// Without a dependence, two plain maps over the same box share a grid.
+// Without a dependence, two plain maps over the same box share a grid, and so do the pieces of one tensor.
 static bool are_siblings(const Group *g, const Group *u)
 {
     if (g->cyclic || u->cyclic || u->stmts.n != 1 || u->contraction || g->contraction)
         return false;
-    for (int i = 0; i < g->stmts.n; i++)
-        if (!same_ranges(g->stmts.at[i], u->stmts.at[0]))
+    const Stmt *y = u->stmts.at[0];
+    for (int i = 0; i < g->stmts.n; i++) {
+        const Stmt *x = g->stmts.at[i];
+        bool pieces = x->eq->lhs == y->eq->lhs && x->nouter == y->nouter && x->kind == STMT_MAP && y->kind == STMT_MAP;
+        if (!pieces && !same_ranges(x, y))
             return false;
+    }
     return g->ndims == u->ndims;
 }
 
@@ -565,7 +569,7 @@ Node *fuse_list(Fuse *f, const StmtList *stmts, const DepList *deps, int depth, 
     return seq;
 }
 
-Plan *fuse_program(Arena *a, Program *g, const Machine *m, const Schedule *s, int opt_level, FILE *explain)
+Plan *fuse_program(Arena *a, Program *g, const Machine *m, Schedule *s, int opt_level, FILE *explain)
 {
     int errors = diags_errors(g->diags);
     Plan *p = ARENA_NEW(a, Plan);

@@ -78,6 +78,8 @@ void fuse_close_classes(Fuse *f, const Groups *units, DepList *const *into)
 void fuse_refuse(Fuse *f, const Group *g, const Group *unit, const DepList *cross, JoinResult why)
 {
     Plan *p = f->p;
+    if (schedule_told(p->schedule, p->schedule->classes.at[unit->class - 1]))
+        return;
     const char *x = stmt_text(p->a, p->g, unit->stmts.at[unit->stmts.n - 1]), *y = stmt_text(p->a, p->g, g->stmts.at[g->stmts.n - 1]);
     diag_report(p->g->diags, D_ILLEGAL, p->schedule->classes.at[unit->class - 1], "%s cannot share a grid with %s: %s", x, y, explain_join_result(why));
     if (cross->n == 0 || why == JOIN_MATERIALIZED)
@@ -85,7 +87,7 @@ void fuse_refuse(Fuse *f, const Group *g, const Group *unit, const DepList *cros
     Dep *d = cross->at[0];
     if (g->ndims && unit->ndims) {
         Theta source = f->member[d->src->id].theta[0], reader = f->option[d->dst->id][0];
-        diag_note(p->g->diags, d->read ? d->read->range : d->dst->eq->range, "this needs `%s` at distance %s along `%s`", d->tensor->name,
+        diag_note(p->g->diags, d->read ? d->read->range : d->dst->eq->range, "this needs `%s` at %s along `%s`", d->tensor->name,
                   distance_text(p->a, graph_distance(p, d, source, reader)), d->src->index[source.idx]->name);
     } else {
         note_dependence(p, d);
@@ -228,8 +230,9 @@ static int index_called(const Stmt *s, const char *name)
     return -1;
 }
 
-// A dependence that keeps the index from running in parallel: one of the statement's own, or with another of its leaf.
-static Dep *carried(Fuse *f, const Stmt *s, int idx, Distance *r)
+// A dependence that keeps the index from running in parallel: one of the statement's own, or with another. In a wave,
+// positive distances are no hindrance.
+static Dep *carried(Fuse *f, const Stmt *s, int idx, bool wave, Distance *r)
 {
     const char *name = s->index[idx]->name;
     for (int own = 1; own >= 0; own--)
@@ -241,18 +244,17 @@ static Dep *carried(Fuse *f, const Stmt *s, int idx, Distance *r)
             if (x < 0 || y < 0)
                 continue;
             *r = depend_distance(f->p->g, d, x, y, 1);
-            if (r->min != 0 || r->max != 0)
+            if (wave ? r->min < 0 : r->min != 0 || r->max != 0)
                 return d;
         }
     return NULL;
 }
 
-// In a wave, distances along the axes may be positive.
 static const IndexWish *blocking_axis(Fuse *f, const Stmt *s, const StmtWish *w, const IndexWish *axis)
 {
     Distance r;
     for (int k = 0; w->parallel->mode == MODE_WAVE && k < w->naxes; k++)
-        if (carried(f, s, w->axis[k].idx, &r) && r.min < 0)
+        if (carried(f, s, w->axis[k].idx, true, &r))
             return &w->axis[k];
     return axis;
 }
@@ -264,7 +266,7 @@ static void refuse_axis(Fuse *f, const Stmt *s, const StmtWish *w, const IndexWi
     bool wave = w->parallel->mode == MODE_WAVE;
     const char *name = s->index[axis->idx]->name, *what = arena_printf(p->a, wave ? "`%s` cannot be an axis of a wave" : "`%s` cannot run in parallel", name);
     Distance r;
-    Dep *d = carried(f, s, axis->idx, &r);
+    Dep *d = carried(f, s, axis->idx, wave, &r);
     if (d)
         refuse_dependence(p, axis->range, what, d, r, name);
     else
@@ -273,17 +275,15 @@ static void refuse_axis(Fuse *f, const Stmt *s, const StmtWish *w, const IndexWi
 
 void fuse_check_wishes(Fuse *f)
 {
-    const ParallelWish *told = NULL;
+    Schedule *all = f->p->schedule;
     for (int i = 0; i < f->p->g->stmts.n; i++) {
         const Stmt *s = f->p->g->stmts.at[i];
         const StmtWish *w = wish(f, s);
-        for (int k = 0; w && k < w->naxes && told != w->parallel; k++)
-            if (!in_grid(plan_of(f->p, s), w->axis[k].idx)) {
+        for (int k = 0; w && k < w->naxes; k++)
+            if (!in_grid(plan_of(f->p, s), w->axis[k].idx) && !schedule_told(all, w->parallel->range))
                 refuse_axis(f, s, w, &w->axis[k]);
-                told = w->parallel;
-            }
         for (int k = 0; w && k < s->nouter; k++)
-            if (w->overlap[k] && !in_grid(plan_of(f->p, s), k))
+            if (w->overlap[k] && !in_grid(plan_of(f->p, s), k) && !schedule_told(all, w->overlap[k]->range))
                 diag_report(f->p->g->diags, D_SCHEDULE, w->overlap[k]->range, "%s is not computed in tiles of `%s`: there is nothing to overlap",
                             stmt_text(f->p->a, f->p->g, s), s->index[k]->name);
     }

@@ -272,6 +272,9 @@ static Expr *exclusive_bound(Lower *l, isl_ast_node *node)
 static void describe(Node *n, const Loop *loop)
 {
     n->wanted = loop->vector;
+    n->lanes = loop->lanes;             // asked for; `vectorize` decides
+    n->unroll = loop->unroll;
+    n->index->range = loop->asked;
     n->role = !loop->parallel ? LOOP_SERIAL : loop->scan ? LOOP_SCAN : loop->reduce ? LOOP_REDUCE : LOOP_PARALLEL;
 }
 
@@ -280,7 +283,7 @@ static void convert_for(Lower *l, Node *parent, isl_ast_node *node)
     Arena *a = l->p->a;
     int k = point_depth(node);
     const Stmt *s = first_stmt(l, node);
-    const Loop *loop = k >= 0 ? plan_of(l->p, s)->path[l->leaf->nouter + k].loop : NULL;
+    Loop *loop = k >= 0 ? plan_of(l->p, s)->path[l->leaf->nouter + k].loop : NULL;
     bool single = isl_ast_node_for_is_degenerate(node) == isl_bool_true;
     isl_ast_node *body = isl_ast_node_for_get_body(node);
     if (!loop) {
@@ -299,6 +302,7 @@ static void convert_for(Lower *l, Node *parent, isl_ast_node *node)
         n->index->hi = exclusive_bound(l, node);
         n->step = take_expr(l, isl_ast_node_for_get_inc(node))->i;
         describe(n, loop);
+        VEC_PUSH(a, &loop->nodes, n);
     }
     add_locals(l, n, l->leaf->nouter + k + 1, loop);
     convert_into(l, n, body);

@@ -357,7 +357,9 @@ static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
         loop->unroll = w->unroll[idx] ? w->unroll[idx] : loop->unroll;
         if (w->vector == VECTOR_NONE || w->vector == idx)
             loop->lanes = w->lanes ? w->lanes : loop->lanes;
-        if (w->vector == idx && carried)
+        if (w->vector == idx)
+            loop->asked = w->vector_range;
+        if (w->vector == idx && carried && !schedule_told(o->p->schedule, w->vector_range))
             refuse_dependence(o->p, w->vector_range, arena_printf(o->p->a, "`%s` cannot run in vectors", loop->name), carried, r, loop->name);
     }
 }
@@ -453,15 +455,16 @@ static void check_tiles(Plan *p, const StmtPlan *sp, int idx, unsigned outer)
         return;
     const char *name = sp->stmt->index[idx]->name;
     if (outer >> idx & 1) {
-        diag_report(p->g->diags, D_UNSUPPORTED, t->level[0].range, "tiles of `%s`, the sequential loop around %s, are not built yet", name, stmt_text(p->a, p->g, sp->stmt));
+        if (!schedule_told(p->schedule, t->level[0].range))
+            diag_report(p->g->diags, D_UNSUPPORTED, t->level[0].range, "tiles of `%s`, the sequential loop around %s, are not built yet", name, stmt_text(p->a, p->g, sp->stmt));
         return;
     }
     for (int k = sp->levels[idx]; k < t->n; k++)
-        if (t->level[k].kind == SIZE_FIXED && t->level[k].value->op != OP_CONST)
+        if (t->level[k].kind == SIZE_FIXED && t->level[k].value->op != OP_CONST && !schedule_told(p->schedule, t->level[k].range))
             diag_report(p->g->diags, D_UNSUPPORTED, t->level[k].range, "`%s` is no loop over tasks here: a tile size inside a task must be a number", name);
     for (int k = 1; k < t->n; k++) {
         const TileSize *x = &t->level[k - 1], *y = &t->level[k];
-        if (x->kind == SIZE_FIXED && y->kind == SIZE_FIXED && x->value->op == OP_CONST && y->value->op == OP_CONST && y->value->i > x->value->i)
+        if (x->kind == SIZE_FIXED && y->kind == SIZE_FIXED && x->value->op == OP_CONST && y->value->op == OP_CONST && y->value->i > x->value->i && !schedule_told(p->schedule, y->range))
             diag_report(p->g->diags, D_SCHEDULE, y->range, "the inner tiles of `%s` are larger than the outer ones", name);
     }
 }

@@ -1,14 +1,26 @@
-// pipeline: the passes in order (see pipeline.h).
+// pipeline: the passes as a table, and their drive (see pipeline.h).
+//
+// A kernel goes down as a Job: each pass reads what the ones before it left there and adds its own. What people see of
+// passes (--help=passes, --dump-after, the manual's list) comes from the table. Dumps are text that can be read back: the
+// task level with the schedule as far as it is decided. With --verify-each, or built with -DPTO_VERIFY, the IR is verified
+// after each pass; a broken invariant ends the compiler. Test: tests/golden/pipeline*.pto
 #include "passes/pipeline.h"
 
+#include "base/closest.h"
 #include "emit/emit.h"
+#include "ir/print.h"
+#include "ir/verify.h"
 #include "machine/machine.h"
 #include "passes/normalize.h"
 #include "passes/plan.h"
 #include "passes/prove.h"
+#include "passes/schedule_print.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef VEC(Kernel *) Kernels;
 
 typedef struct {
     Arena *a;
@@ -16,51 +28,235 @@ typedef struct {
     Diags *d;
     const PipelineOptions *o;
     const Machine *machine;
+    Kernels *normal;             // normalised, for --emit-ir
 } Pipeline;
 
-static const char *const names[] = { "prove", "normalize", "depend", "fuse", "order", "storage", "lower", "vectorize", NULL };
+typedef struct {
+    const Pipeline *p;
+    Kernel *kernel;
+    Poly *poly;
+    Program *program;
+    Schedule *schedule;
+    Plan *plan;
+    TileKernel *tile;
+} Job;
+
+// ---- the passes ---------------------------------------------------------------------------------------------------
+
+static bool run_prove(Job *j)
+{
+    Poly *poly = poly_new(j->p->a, j->p->isl, j->kernel);
+    prove_kernel(j->p->a, poly, j->p->d, j->kernel);
+    poly_free(poly);
+    return true;
+}
+
+static bool run_normalize(Job *j)
+{
+    j->kernel = normalize_kernel(j->p->isl, j->p->d, j->kernel);
+    return j->kernel;
+}
+
+static bool run_inline(Job *j)
+{
+    j->kernel = schedule_inline(j->p->a, j->p->isl, j->p->d, j->kernel, j->p->machine);
+    return j->kernel;
+}
+
+static bool run_depend(Job *j)
+{
+    j->poly = poly_new(j->p->a, j->p->isl, j->kernel);
+    j->program = depend_analyse(j->p->a, j->poly, j->p->d, j->kernel);
+    return true;
+}
+
+static bool run_schedule(Job *j)
+{
+    j->schedule = schedule_read(j->p->a, j->program, j->p->machine);
+    return true;
+}
+
+static bool run_fuse(Job *j)
+{
+    j->plan = fuse_program(j->p->a, j->program, j->p->machine, j->schedule, j->p->o->opt_level, j->p->o->explain ? j->p->o->explain_out : NULL);
+    return j->plan;
+}
+
+static bool run_order(Job *j)
+{
+    bool fine = true;
+    for (int i = 0; i < j->plan->leaves.n; i++)
+        fine = order_leaf(j->plan, j->plan->leaves.at[i]) && fine;
+    return fine;
+}
+
+static bool run_storage(Job *j)
+{
+    j->tile = ARENA_NEW(j->p->a, TileKernel);
+    j->tile->kernel = j->kernel;
+    j->tile->root = j->plan->root;
+    storage_assign(j->plan, j->tile);
+    return true;
+}
+
+static bool run_lower(Job *j)
+{
+    for (int i = 0; i < j->plan->leaves.n; i++)
+        lower_leaf(j->plan, j->tile, j->plan->leaves.at[i]);
+    return true;
+}
+
+static bool run_vectorize(Job *j)
+{
+    vectorize_kernel(j->plan, j->tile);
+    return true;
+}
+
+// PASS(name, what it is about), in order.
+#define PASSES(PASS)                                                                          \
+    PASS(prove, "the guarantees: defined once, in bounds, well-founded")                      \
+    PASS(normalize, "one operation an equation")                                              \
+    PASS(inline, "puts expressions in place of reads, where a schedule says so")              \
+    PASS(depend, "statements, and the exact dependences between them")                        \
+    PASS(schedule, "what the schedules in the source ask for")                                \
+    PASS(fuse, "which statements share a grid; sequential loops; sizes of tiles")             \
+    PASS(order, "the loops over points inside a task")                                        \
+    PASS(storage, "where every tensor lives, and how much of it")                             \
+    PASS(lower, "loop nests")                                                                 \
+    PASS(vectorize, "which loops run in vectors")
+
+static const struct { const char *name, *about; bool (*run)(Job *j); } passes[] = {
+#define ROW(name, about) { #name, about, run_##name },
+    PASSES(ROW)
+#undef ROW
+};
+enum { NPASSES = sizeof passes / sizeof *passes };
 
 const char *const *pipeline_passes(void)
 {
+    static const char *const names[] = {
+#define NAME(name, about) #name,
+        PASSES(NAME)
+#undef NAME
+        NULL,
+    };
     return names;
 }
 
-static TileKernel *lower_kernel(Pipeline *p, const Kernel *k)
+const char *pipeline_about(const char *pass)
 {
-    TileKernel *t = NULL;
-    Poly *poly = poly_new(p->a, p->isl, k);
-    Program *g = depend_analyse(p->a, poly, p->d, k);
-    int errors = diags_errors(p->d);
-    const Schedule *schedule = schedule_read(p->a, g, p->machine);
-    Plan *plan = diags_errors(p->d) > errors ? NULL : fuse_program(p->a, g, p->machine, schedule, p->o->opt_level, p->o->explain ? p->o->explain_out : NULL);
-    bool fine = plan != NULL;
-    for (int i = 0; fine && i < plan->leaves.n; i++)
-        fine = order_leaf(plan, plan->leaves.at[i]);
-    if (fine) {
-        t = ARENA_NEW(p->a, TileKernel);
-        t->kernel = k;
-        t->root = plan->root;
-        storage_assign(plan, t);
-        for (int i = 0; i < plan->leaves.n; i++)
-            lower_leaf(plan, t, plan->leaves.at[i]);
-        vectorize_kernel(plan, t);
-        fine = diags_errors(p->d) == errors;
-    }
-    depend_free(g);
-    poly_free(poly);
-    return fine ? t : NULL;
+    for (int i = 0; i < NPASSES; i++)
+        if (strcmp(passes[i].name, pass) == 0)
+            return passes[i].about;
+    return NULL;
 }
 
-static TileKernel *compile_kernel(Pipeline *p, Kernel *k)
+// ---- between passes -------------------------------------------------------------------------------------------------
+
+// The task level, and the schedule as far as it is decided.
+static void print_task(FILE *out, const Job *j)
 {
+    Kernel k = *j->kernel;
+    if (j->plan)
+        k.schedules.n = 0;
+    ir_print_task(out, &k);
+    if (j->plan)
+        schedule_print(out, j->plan, j->tile);
+}
+
+static void dump(const Job *j, const char *pass)
+{
+    const char *wanted = j->p->o->dump_after;
+    if (!wanted || (strcmp(wanted, pass) != 0 && strcmp(wanted, "all") != 0))
+        return;
+    fprintf(j->p->o->dump, "// kernel %s after %s\n", j->kernel->name, pass);
+    print_task(j->p->o->dump, j);
+    fflush(j->p->o->dump);
+}
+
+#ifdef PTO_VERIFY
+enum { ALWAYS_VERIFY = 1 };
+#else
+enum { ALWAYS_VERIFY = 0 };
+#endif
+
+static void verify(const Job *j, const char *pass)
+{
+    if ((!ALWAYS_VERIFY && !j->p->o->verify_each) || ir_verify_task(j->kernel, NULL))
+        return;
+    fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
+    ir_verify_task(j->kernel, stderr);
+    fprintf(stderr, "\n");
+    ir_print_task(stderr, j->kernel);
+    abort();
+}
+
+static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
+{
+    Job j = { .p = p, .kernel = k };
     int errors = diags_errors(p->d);
-    Poly *poly = poly_new(p->a, p->isl, k);
-    prove_kernel(p->a, poly, p->d, k);
-    poly_free(poly);
-    if (diags_errors(p->d) > errors)
-        return NULL;
-    Kernel *n = normalize_kernel(p->isl, p->d, k);
-    return n ? lower_kernel(p, n) : NULL;
+    bool fine = true;
+    verify(&j, "sema");
+    for (int i = 0; fine && i < NPASSES; i++) {
+        fine = passes[i].run(&j) && diags_errors(p->d) == errors;
+        if (fine) {
+            verify(&j, passes[i].name);
+            dump(&j, passes[i].name);
+        }
+    }
+    if (fine && schedule)
+        schedule_print(schedule, j.plan, j.tile);
+    if (fine && p->o->emit_ir)
+        VEC_PUSH(p->a, p->normal, j.kernel);
+    if (j.program)
+        depend_free(j.program);
+    if (j.poly)
+        poly_free(j.poly);
+    return fine ? j.tile : NULL;
+}
+
+// ---- what is asked for ------------------------------------------------------------------------------------------------
+
+static bool is_machine(const TreeFile *file, int n, const char *const *names, const char *word)
+{
+    for (int i = 0; i < n; i++)
+        if (schedule_machine_is(names[i], word))
+            return true;
+    for (int i = 0; i < file->machines.n; i++)
+        if (strcmp(file->machines.at[i]->name, word) == 0)
+            return true;
+    return false;
+}
+
+// A schedule `on` a machine that nobody knows would be skipped for ever.
+static void check_machines(const Pipeline *p, const TreeFile *file, const char *dir)
+{
+    const char **names;
+    int n = machine_names(p->a, dir, &names);
+    for (int i = 0; i < file->schedules.n; i++) {
+        const TreeSchedule *s = file->schedules.at[i];
+        if (!s->machine || is_machine(file, n, names, s->machine))
+            continue;
+        diag_report(p->d, D_SCHEDULE, s->machine_range, "no machine is called `%s`", s->machine);
+        const char *closest = closest_of(s->machine, n, names);
+        if (closest)
+            diag_help(p->d, "did you mean `%s`?", closest);
+    }
+}
+
+static bool is_built(const Pipeline *p)
+{
+    const char *level = p->o->emit_ir;
+    Range nowhere = { 0, 0 };
+    if (strchr(p->o->target, ','))
+        diag_report(p->d, D_UNSUPPORTED, nowhere, "several targets in one file (--target=%s) are not built yet", p->o->target);
+    else if (level && strcmp(level, "tile") == 0)
+        diag_report(p->d, D_UNSUPPORTED, nowhere, "the tile level has no text yet");
+    else if (level && strcmp(level, "move") == 0)
+        diag_report(p->d, D_UNSUPPORTED, nowhere, "the move level comes with the accelerator");
+    else
+        return true;
+    return false;
 }
 
 static const char *guard_of(Arena *a, const char *header)
@@ -71,42 +267,56 @@ static const char *guard_of(Arena *a, const char *header)
     return g;
 }
 
+typedef VEC(TileKernel *) TileKernels;
+
+static void emit_all(const Pipeline *p, const TileKernels *done, FILE *c_out, FILE *h_out)
+{
+    EmitOptions eo = { .source_name = p->o->source_name, .header_name = p->o->header_name, .line_directives = p->o->line_directives, .machine = p->machine };
+    unsigned lanes = 0;
+    eo.sources = diags_sources(p->d);
+    for (int i = 0; i < done->n; i++)
+        lanes |= emit_c_lanes(done->at[i]);
+    if (c_out) {
+        emit_c_prologue(c_out, &eo);
+        emit_c_vectors(c_out, lanes);
+    }
+    if (h_out)
+        emit_header_prologue(h_out, &eo, guard_of(p->a, p->o->header_name));
+    for (int i = 0; i < done->n; i++) {
+        if (c_out)
+            emit_c_kernel(c_out, &eo, done->at[i]);
+        if (h_out)
+            emit_header_kernel(h_out, &eo, done->at[i]->kernel);
+    }
+    if (h_out)
+        emit_header_epilogue(h_out);
+}
+
 bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *o, FILE *c_out, FILE *h_out)
 {
-    (void)file;
-    Pipeline p = { a, isl, d, o, NULL };
+    Kernels normal = { 0 };
+    Pipeline p = { a, isl, d, o, NULL, &normal };
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
+    if (!is_built(&p))
+        return false;
     p.machine = machine_load(a, dir, o->target, &error);
     if (!p.machine) {
         diag_report(d, D_MACHINE, (Range){ 0, 0 }, "%s", error);
         return false;
     }
-    EmitOptions eo = { .source_name = o->source_name, .header_name = o->header_name, .line_directives = o->line_directives, .machine = p.machine };
-    eo.sources = diags_sources(d);
-    if (h_out)
-        emit_header_prologue(h_out, &eo, guard_of(a, o->header_name));
-    VEC(TileKernel *) done = { 0 };
-    unsigned lanes = 0;
+    check_machines(&p, file, dir);
+    TileKernels done = { 0 };
     bool fine = true;
-    for (int i = 0; i < m->kernels.n; i++) {
-        TileKernel *t = compile_kernel(&p, m->kernels.at[i]);
+    for (int i = 0; i < m->kernels.n && !diags_full(d); i++) {
+        TileKernel *t = compile_kernel(&p, m->kernels.at[i], o->emit_schedule ? o->schedule_out : NULL);
         fine = fine && t;
-        if (!t)
-            continue;
-        lanes |= emit_c_lanes(t);
-        VEC_PUSH(a, &done, t);
+        if (t)
+            VEC_PUSH(a, &done, t);
     }
-    if (c_out) {
-        emit_c_prologue(c_out, &eo);
-        emit_c_vectors(c_out, lanes);
-    }
-    for (int i = 0; i < done.n; i++) {
-        if (c_out)
-            emit_c_kernel(c_out, &eo, done.at[i]);
-        if (h_out)
-            emit_header_kernel(h_out, &eo, done.at[i]->kernel);
-    }
-    if (h_out)
-        emit_header_epilogue(h_out);
-    return fine && diags_errors(d) == 0;
+    if (!fine || diags_errors(d) > 0)
+        return false;
+    if (o->emit_ir)
+        ir_print_tasks(o->ir_out, normal.n, normal.at);
+    emit_all(&p, &done, c_out, h_out);
+    return true;
 }

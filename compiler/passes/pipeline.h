@@ -35,5 +35,7 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
 
 // The names of all passes, in order, NULL-terminated; for --help and --dump-after.
 const char *const *pipeline_passes(void);
+// What a pass is about, in a few words.
+const char *pipeline_about(const char *pass);
 
 #endif

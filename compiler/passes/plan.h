@@ -23,9 +23,11 @@ typedef struct {
     bool parallel, reduce, scan;
     bool vector;                 // some statement wants it as its vector loop
     int lanes;                   // that a schedule asks for; 0: what fits, 1: none
+    Range asked;                 // where it asks for vectors
     int unroll;                  // that a schedule asks for; 0: what is best
     int64_t tile;                // > 0: a loop over tiles of this many points; a loop over the points comes below it
     Index *index;                // outer loops: the loop's index
+    NodeList nodes;              // what `lower` made of it
 } Loop;
 
 typedef VEC(const char *) Sentences;                                 // of --explain
@@ -62,7 +64,7 @@ typedef struct {
     Program *g;
     const Machine *machine;
     const Kernel *kernel;
-    const Schedule *schedule;    // what the source asks for
+    Schedule *schedule;          // what the source asks for
     int opt_level;               // 0: no fusion, no vectors
     StmtPlan *stmt;              // by statement id
     VEC(Leaf *) leaves;
@@ -99,7 +101,7 @@ int stride_of(int rank, Expr *const *subs, const Index *index);
 int stride_vector_index(Plan *p, const Stmt *s);
 
 // The passes ------------------------------------------------------------------------------------------------------
-Plan *fuse_program(Arena *a, Program *g, const Machine *m, const Schedule *s, int opt_level, FILE *explain);    // leaves, grids, outer loops; NULL after errors
+Plan *fuse_program(Arena *a, Program *g, const Machine *m, Schedule *s, int opt_level, FILE *explain);    // leaves, grids, outer loops; NULL after errors
 bool order_leaf(Plan *p, Leaf *leaf);                                        // point loops; false after an error (a cycle)
 void storage_assign(Plan *p, TileKernel *t);                                 // where every tensor lives
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf

@@ -17,6 +17,7 @@ typedef struct {
     const Equation **main;        // by origin: the equation of the source, after normalize
     int norigins;
     int rank;                     // added to that of names: `on` a target counts more
+    bool parts;                   // `c.k` of this directive: only a reduction or scan in c has k
 } Reader;
 
 enum { RANK_ALL = 1, RANK_INDEX, RANK_PART, RANK_TENSOR, RANK_EQUATION, RANK_ON = 8 };
@@ -70,34 +71,78 @@ static void unknown_index(Reader *r, Range range, const char *name, const char *
     words_unknown(&r->c, D_SCHEDULE, range, what, name, names.n, names.at);
 }
 
+static const char *owner_of(Reader *r, const char *path, const char **index)
+{
+    const char *dot = strrchr(path, '.');
+    *index = dot ? dot + 1 : path;
+    return dot ? arena_strndup(r->c.a, path, (size_t)(dot - path)) : NULL;
+}
+
+// How well a path fits an index of a statement: `i`, or what names the equation, a dot, and `i`. (Names of indices that the
+// compiler made may hold dots.)
+static int index_rank(Reader *r, const Stmt *s, int idx, const char *path)
+{
+    const char *name = s->index[idx]->name;
+    size_t all = strlen(path), n = strlen(name);
+    if (all < n || strcmp(path + all - n, name) != 0)
+        return 0;
+    if (all == n)
+        return RANK_INDEX;
+    return path[all - n - 1] == '.' ? rank_of(r, s->eq, arena_strndup(r->c.a, path, all - n - 1)) : 0;
+}
+
+// Does only a part of the equation have the index: `c.k` where c[i, j] = sum(k) ...?
+static bool is_of_part(Reader *r, const char *path)
+{
+    bool part = false;
+    for (int i = 0; strchr(path, '.') && i < r->g->stmts.n; i++)
+        for (int k = 0; k < r->g->stmts.at[i]->n; k++) {
+            int rank = index_rank(r, r->g->stmts.at[i], k, path);
+            if (rank > RANK_PART)
+                return false;
+            part = part || rank == RANK_PART;
+        }
+    return part;
+}
+
+static void no_index(Reader *r, const char *path, Range range)
+{
+    const char *name, *of = owner_of(r, path, &name);
+    for (int i = 0; of && i < r->g->stmts.n; i++)
+        if (rank_of(r, r->g->stmts.at[i]->eq, of)) {
+            unknown_index(r, range, name, of);
+            return;
+        }
+    if (of)
+        unknown_equation(r, range, of);
+    else
+        unknown_index(r, range, name, NULL);
+}
+
 // `i`, `u.i`, `u.1.i`: the statements that have the index. False after an error.
 static bool find_index(Reader *r, const char *path, Range range, Targets *out)
 {
-    const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
-    const char *of = dot ? arena_strndup(r->c.a, path, (size_t)(dot - path)) : NULL;
-    bool known = !of;
-    for (int i = 0; i < r->g->stmts.n; i++) {
-        Stmt *s = r->g->stmts.at[i];
-        int rank = of ? rank_of(r, s->eq, of) : RANK_INDEX;
-        known = known || rank;
-        for (int k = 0; rank && k < s->n; k++)
-            if (strcmp(s->index[k]->name, name) == 0)
-                VEC_PUSH(r->c.a, out, ((Target){ s, k, rank + r->rank }));
-    }
-    if (!known)
-        unknown_equation(r, range, of);
-    else if (out->n == 0)
-        unknown_index(r, range, name, of);
+    for (int i = 0; i < r->g->stmts.n; i++)
+        for (int k = 0; k < r->g->stmts.at[i]->n; k++) {
+            int rank = index_rank(r, r->g->stmts.at[i], k, path);
+            if (rank && (rank != RANK_PART || r->parts))
+                VEC_PUSH(r->c.a, out, ((Target){ r->g->stmts.at[i], k, rank + r->rank }));
+        }
+    if (out->n == 0)
+        no_index(r, path, range);
     return out->n > 0;
 }
 
-// The statements of an equation or tensor; those taken out of its equations count when `parts`.
+// The statements of an equation, or of all of a tensor; those taken out of its equations count when `parts`.
 static bool find_statements(Reader *r, const char *name, Range range, bool parts, Targets *out)
 {
+    bool equation = false;
+    for (int i = 0; i < r->g->stmts.n; i++)
+        equation = equation || rank_of(r, r->g->stmts.at[i]->eq, name) == RANK_EQUATION;
     for (int i = 0; i < r->g->stmts.n; i++) {
         Stmt *s = r->g->stmts.at[i];
         int rank = rank_of(r, s->eq, name);
-        if (rank > RANK_PART || (parts && rank))
+        if (rank == RANK_EQUATION || (rank == RANK_TENSOR && !equation) || (rank == RANK_PART && parts))
             VEC_PUSH(r->c.a, out, ((Target){ s, -1, rank + r->rank }));
     }
     if (out->n == 0)
@@ -363,9 +408,11 @@ static void read_order(Reader *r, const TreeDirective *d)
             bool twice = false;
             for (int k = 0; k < w->norder; k++)
                 twice = twice || w->order[k].idx == targets.at[t].idx;
-            if (twice)
+            if (twice) {
                 diag_report(r->c.d, D_SCHEDULE, d->clauses.at[i].range, "`%s` comes twice in this order", path);
-            else if (w->norder < MAX_INDICES)
+                return;
+            }
+            if (w->norder < MAX_INDICES)
                 w->order[w->norder++] = (IndexWish){ targets.at[t].idx, d->clauses.at[i].range };
         }
     }
@@ -512,8 +559,8 @@ static void read_materialize(Reader *r, const TreeDirective *d)
 // Names were checked, and the substitution made, by schedule_inline.
 static void read_inline(Reader *r, const TreeDirective *d)
 {
-    (void)r;
-    (void)d;
+    if (d->clauses.n == 0)
+        wrong_form(r, d->range, d->name);
 }
 
 // The dimension of a tensor that its equations subscript with an index of this name; -1: none.
@@ -529,22 +576,12 @@ static int dimension_of(Reader *r, const Tensor *t, const char *index)
     return -1;
 }
 
-// Splits `u.t` at its last dot.
-static const char *owner(Reader *r, const TreeClause *c, const char **index)
-{
-    const char *dot = c->key ? strrchr(c->key, '.') : NULL;
-    if (!dot)
-        return NULL;
-    *index = dot + 1;
-    return arena_strndup(r->c.a, c->key, (size_t)(dot - c->key));
-}
-
 static void read_fold(Reader *r, const TreeDirective *d)
 {
     for (int i = 0; i < d->clauses.n; i++) {
         const TreeClause *c = &d->clauses.at[i];
         Words w = words_of(c);
-        const char *index, *name = owner(r, c, &index);
+        const char *index, *name = c->key ? owner_of(r, c->key, &index) : NULL;
         int64_t n;
         if (!name || !words_number(&w, &n) || words_peek(&w) || n < 1) {
             wrong_form(r, c->range, d->name);
@@ -645,9 +682,21 @@ void schedule_help(FILE *out)
     }
 }
 
+static bool names_a_part(Reader *r, const TreeDirective *d)
+{
+    for (int i = 0; i < d->clauses.n; i++) {
+        const TreeClause *c = &d->clauses.at[i];
+        const char *path = c->key ? c->key : c->words.n && c->words.at[0]->kind == WORD_PATH ? c->words.at[0]->text : NULL;
+        if (path && is_of_part(r, path))
+            return true;
+    }
+    return false;
+}
+
 static void read_directive(Reader *r, const TreeDirective *d)
 {
     const char *names[NDIRECTIVES];
+    r->parts = names_a_part(r, d);
     for (int i = 0; i < NDIRECTIVES; i++) {
         names[i] = table[i].name;
         if (strcmp(names[i], d->name) != 0)
@@ -676,6 +725,15 @@ static void find_sources(Reader *r)
         if (e->origin >= 0 && e->lhs->kind != TENSOR_HIDDEN)
             r->main[e->origin] = e;
     }
+}
+
+bool schedule_told(Schedule *s, Range at)
+{
+    for (int i = 0; i < s->told.n; i++)
+        if (s->told.at[i].begin == at.begin && s->told.at[i].end == at.end)
+            return true;
+    VEC_PUSH(s->a, &s->told, at);
+    return false;
 }
 
 Schedule *schedule_read(Arena *a, Program *g, const Machine *m)

@@ -2,7 +2,8 @@
 //
 // Flows through: the directives of a kernel's schedules (syntax/tree.h) that hold for the target become wishes, one record
 // a statement or tensor; the passes ask for them where they would choose, and `schedule_check.c` says what cannot be had.
-// A directive names a bare index (`i`: every equation's), or one of an equation or tensor (`u.i`, `u.1.i`). The more
+// A directive names a bare index (`i`: every equation's), or one of an equation or tensor (`u.i`, `u.1.i`; of the reductions
+// and scans in them where only those have it). The more
 // specific directive wins, then one in a schedule `on` the target, then the later one. Nothing is ignored: what is
 // unknown, contradicts itself, changes the meaning or is not built is reported.
 // Tests: tests/errors/schedules/*.pto, tests/golden/schedule*.pto
@@ -60,6 +61,7 @@ typedef struct {
     StmtWish **stmt;                                                 // by statement id; NULL: nothing is asked for
     TensorWish **tensor;                                             // by tensor id
     VEC(Range) classes;                                              // of `fuse`: where class i + 1 comes from
+    VEC(Range) told;                                                 // what has been complained about
 } Schedule;
 
 // The wishes for a kernel on a machine. Never NULL; errors in the program's diagnostics.
@@ -67,6 +69,9 @@ Schedule *schedule_read(Arena *a, Program *g, const Machine *m);
 
 static inline const StmtWish *schedule_stmt(const Schedule *s, const Stmt *x) { return s->stmt[x->id]; }
 static inline const TensorWish *schedule_tensor(const Schedule *s, const Tensor *t) { return s->tensor[t->id]; }
+
+// Was this place complained about before? From now on it was: one complaint is enough for all statements.
+bool schedule_told(Schedule *s, Range at);
 
 // `inline t`: the kernel with t's expression in place of its reads, and without t's equation; the kernel itself when nothing
 // is to be inlined. NULL after errors. Before `depend`.

@@ -7,11 +7,12 @@
 const char *distance_text(Arena *a, Distance d)
 {
     bool low = d.min > -DISTANCE_INF, high = d.max < DISTANCE_INF;
+    long long min = d.min, max = d.max;
     if (low && high)
-        return d.min == d.max ? arena_printf(a, "%lld", (long long)d.min) : arena_printf(a, "%lld to %lld", (long long)d.min, (long long)d.max);
+        return min == max ? arena_printf(a, "distance %lld", min) : arena_printf(a, "distance %lld to %lld", min, max);
     if (low)
-        return arena_printf(a, "%lld or more", (long long)d.min);
-    return high ? arena_printf(a, "%lld or less", (long long)d.max) : "any distance";
+        return arena_printf(a, "distance %lld or more", min);
+    return high ? arena_printf(a, "distance %lld or less", max) : "any distance";
 }
 
 // "u.1" is equation 1 of `u`; "y.sum.1" a sum in `y`.
@@ -44,7 +45,7 @@ void note_dependence(Plan *p, const Dep *d)
 void refuse_dependence(Plan *p, Range at, const char *what, const Dep *d, Distance r, const char *index)
 {
     const char *src = stmt_text(p->a, p->g, d->src), *dst = stmt_text(p->a, p->g, d->dst);
-    diag_report(p->g->diags, D_ILLEGAL, at, "%s: %s needs what %s computes at distance %s along `%s`", what, dst, d->src == d->dst ? "it" : src,
+    diag_report(p->g->diags, D_ILLEGAL, at, "%s: %s needs what %s computes at %s along `%s`", what, dst, d->src == d->dst ? "it" : src,
                 distance_text(p->a, r), index);
     note_dependence(p, d);
 }

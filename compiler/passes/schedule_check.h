@@ -4,7 +4,7 @@
 
 #include "passes/plan.h"
 
-// "1", "2 or more", "-1 to 1", "any".
+// "distance 1", "distance -1 to 1", "distance 2 or more", "any distance".
 const char *distance_text(Arena *a, Distance d);
 // How people call a statement: `y`, "the sum in `y`", "equation 1 of `u`".
 const char *stmt_text(Arena *a, const Program *g, const Stmt *s);

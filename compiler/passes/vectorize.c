@@ -144,20 +144,48 @@ static int choose_unroll(const Machine *m, const Check *c, const Node *n)
     return 1;
 }
 
+// What speaks against lanes, or NULL. Fills in the check.
+static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
+{
+    *c = (Check){ .t = t, .index = n->index, .role = n->role, .width = 1, .a = p->a };
+    if (n->role == LOOP_SERIAL)
+        return "its iterations depend on each other";
+    if (p->machine->vector_bytes == 0)
+        return "the target has no vectors";
+    if (n->step != 1 || !fits(c, n, true))
+        return "what is in it cannot go in step";
+    return c->far > 0 && c->near == 0 ? "it would gather all it reads" : NULL;
+}
+
+// A schedule asks for this many lanes, or for vectors (0) along this loop.
+static void refuse(Plan *p, const Node *n, int lanes, const char *why)
+{
+    if (n->index->range.end == 0 || schedule_told(p->schedule, n->index->range))
+        return;
+    if (lanes)
+        diag_report(p->g->diags, D_TARGET, n->index->range, "the loop over `%s` cannot run in vectors of %d: %s", n->index->name, lanes, why);
+    else
+        diag_report(p->g->diags, D_TARGET, n->index->range, "the loop over `%s` cannot run in vectors: %s", n->index->name, why);
+}
+
 static bool try_loop(Plan *p, const TileKernel *t, Node *n)
 {
-    if (!n->wanted || n->step != 1 || n->role == LOOP_SERIAL || p->machine->vector_bytes == 0)
+    Check c;
+    int asked = n->lanes, unroll = n->unroll;
+    n->lanes = 0;
+    n->unroll = unroll ? unroll : 1;
+    if (!n->wanted || asked == 1)
         return false;
-    Check c = { .t = t, .index = n->index, .role = n->role, .width = 1, .a = p->a };
-    if (!fits(&c, n, true))
+    const char *why = refusal(p, t, n, &c);
+    int most = p->machine->vector_bytes / c.width;
+    if (!why && (most < 2 || asked > most))
+        why = arena_printf(p->a, "vectors of %d bytes hold %d elements of %d", p->machine->vector_bytes, most, c.width);
+    if (why) {
+        refuse(p, n, asked, why);
         return false;
-    if (c.far > 0 && c.near == 0)
-        return false;
-    int lanes = p->machine->vector_bytes / c.width;
-    if (lanes < 2)
-        return false;
-    n->lanes = lanes;
-    n->unroll = choose_unroll(p->machine, &c, n);
+    }
+    n->lanes = asked ? asked : most;
+    n->unroll = unroll ? unroll : choose_unroll(p->machine, &c, n);
     return true;
 }
 

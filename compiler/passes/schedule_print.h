@@ -1,0 +1,11 @@
+// schedule_print: the schedule that was chosen for a kernel, in the language (--emit-schedule).
+#ifndef PTOC_PASSES_SCHEDULE_PRINT_H
+#define PTOC_PASSES_SCHEDULE_PRINT_H
+
+#include "passes/plan.h"
+
+// `schedule k on TARGET { ... }`: complete enough that a kernel compiled with it makes the same choices. `t` may be NULL or
+// unfinished: then what storage and vectors would add is left out.
+void schedule_print(FILE *out, Plan *p, const TileKernel *t);
+
+#endif
