@@ -272,9 +272,6 @@ static Expr *exclusive_bound(Lower *l, isl_ast_node *node)
 static void describe(Node *n, const Loop *loop)
 {
     n->wanted = loop->vector;
-    n->lanes = loop->lanes;             // asked for; `vectorize` decides
-    n->unroll = loop->unroll;
-    n->index->range = loop->asked;
     n->role = !loop->parallel ? LOOP_SERIAL : loop->scan ? LOOP_SCAN : loop->reduce ? LOOP_REDUCE : LOOP_PARALLEL;
 }
 

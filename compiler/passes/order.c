@@ -346,8 +346,6 @@ static DepList describe_tiles(Order *o, Group *g, const DepList *deps)
 static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
 {
     Loop *loop = g->loop;
-    if (o->p->opt_level == 0)
-        loop->lanes = 1;
     for (int i = 0; i < g->stmts.n; i++) {
         const Stmt *s = g->stmts.at[i];
         const StmtWish *w = wish_of(o, s);

@@ -28,7 +28,7 @@ typedef struct {
     Diags *d;
     const PipelineOptions *o;
     const Machine *machine;
-    Kernels *normal;             // normalised, for --emit-ir
+    Kernels *normal;             // normalised, for --emit-ir=task
 } Pipeline;
 
 typedef struct {
@@ -39,6 +39,7 @@ typedef struct {
     Schedule *schedule;
     Plan *plan;
     TileKernel *tile;
+    bool lowered;                // the tile level is complete
 } Job;
 
 // ---- the passes ---------------------------------------------------------------------------------------------------
@@ -51,8 +52,22 @@ static bool run_prove(Job *j)
     return true;
 }
 
+// Textual IR may be past it: then it has what only `normalize` makes.
+static bool is_normal(const Kernel *k)
+{
+    for (int i = 0; i < k->tensors.n; i++)
+        if (k->tensors.at[i]->kind == TENSOR_HIDDEN)
+            return true;
+    for (int i = 0; i < k->equations.n; i++)
+        if (k->equations.at[i]->kind != EQ_MAP)
+            return true;
+    return false;
+}
+
 static bool run_normalize(Job *j)
 {
+    if (is_normal(j->kernel))
+        return true;
     j->kernel = normalize_kernel(j->p->isl, j->p->d, j->kernel);
     return j->kernel;
 }
@@ -103,6 +118,7 @@ static bool run_lower(Job *j)
 {
     for (int i = 0; i < j->plan->leaves.n; i++)
         lower_leaf(j->plan, j->tile, j->plan->leaves.at[i]);
+    j->lowered = true;
     return true;
 }
 
@@ -170,7 +186,10 @@ static void dump(const Job *j, const char *pass)
     if (!wanted || (strcmp(wanted, pass) != 0 && strcmp(wanted, "all") != 0))
         return;
     fprintf(j->p->o->dump, "// kernel %s after %s\n", j->kernel->name, pass);
-    print_task(j->p->o->dump, j);
+    if (j->lowered)
+        ir_print_tile(j->p->o->dump, j->tile);
+    else
+        print_task(j->p->o->dump, j);
     fflush(j->p->o->dump);
 }
 
@@ -180,14 +199,28 @@ enum { ALWAYS_VERIFY = 1 };
 enum { ALWAYS_VERIFY = 0 };
 #endif
 
+static bool verify_task(const Job *j, FILE *why)
+{
+    return ir_verify_task(j->kernel, why);
+}
+
+static bool verify_tile(const Job *j, FILE *why)
+{
+    return ir_verify_tile(j->tile, why);
+}
+
 static void verify(const Job *j, const char *pass)
 {
-    if ((!ALWAYS_VERIFY && !j->p->o->verify_each) || ir_verify_task(j->kernel, NULL))
+    bool (*good)(const Job *j, FILE *why) = j->lowered ? verify_tile : verify_task;
+    if ((!ALWAYS_VERIFY && !j->p->o->verify_each) || good(j, NULL))
         return;
     fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
-    ir_verify_task(j->kernel, stderr);
+    good(j, stderr);
     fprintf(stderr, "\n");
-    ir_print_task(stderr, j->kernel);
+    if (j->lowered)
+        ir_print_tile(stderr, j->tile);
+    else
+        ir_print_task(stderr, j->kernel);
     abort();
 }
 
@@ -213,6 +246,16 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
     if (j.poly)
         poly_free(j.poly);
     return fine ? j.tile : NULL;
+}
+
+// Textual IR of the tile level has been through all passes.
+static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
+{
+    Kernel *k = (Kernel *)t->kernel;
+    VEC_PUSH(p->a, p->normal, k);
+    if (p->o->emit_schedule)
+        diag_report(p->d, D_UNSUPPORTED, k->range, "the tile level no longer knows the schedule it comes from");
+    return t;
 }
 
 // ---- what is asked for ------------------------------------------------------------------------------------------------
@@ -250,8 +293,6 @@ static bool is_built(const Pipeline *p)
     Range nowhere = { 0, 0 };
     if (strchr(p->o->target, ','))
         diag_report(p->d, D_UNSUPPORTED, nowhere, "several targets in one file (--target=%s) are not built yet", p->o->target);
-    else if (level && strcmp(level, "tile") == 0)
-        diag_report(p->d, D_UNSUPPORTED, nowhere, "the tile level has no text yet");
     else if (level && strcmp(level, "move") == 0)
         diag_report(p->d, D_UNSUPPORTED, nowhere, "the move level comes with the accelerator");
     else
@@ -308,15 +349,17 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     TileKernels done = { 0 };
     bool fine = true;
     for (int i = 0; i < m->kernels.n && !diags_full(d); i++) {
-        TileKernel *t = compile_kernel(&p, m->kernels.at[i], o->emit_schedule ? o->schedule_out : NULL);
+        TileKernel *t = m->tiles.n ? take_tile(&p, m->tiles.at[i]) : compile_kernel(&p, m->kernels.at[i], o->emit_schedule ? o->schedule_out : NULL);
         fine = fine && t;
         if (t)
             VEC_PUSH(a, &done, t);
     }
     if (!fine || diags_errors(d) > 0)
         return false;
-    if (o->emit_ir)
+    if (o->emit_ir && strcmp(o->emit_ir, "task") == 0)
         ir_print_tasks(o->ir_out, normal.n, normal.at);
+    else if (o->emit_ir)
+        ir_print_tiles(o->ir_out, done.n, done.at);
     emit_all(&p, &done, c_out, h_out);
     return true;
 }

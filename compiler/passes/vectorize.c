@@ -157,35 +157,47 @@ static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
     return c->far > 0 && c->near == 0 ? "it would gather all it reads" : NULL;
 }
 
-// A schedule asks for this many lanes, or for vectors (0) along this loop.
-static void refuse(Plan *p, const Node *n, int lanes, const char *why)
+// The loop that the node was made of, if a schedule asks something of it.
+static const Loop *asked_loop(const Plan *p, const Node *n)
 {
-    if (n->index->range.end == 0 || schedule_told(p->schedule, n->index->range))
+    for (int i = 0; i < p->loops.n; i++) {
+        const Loop *loop = p->loops.at[i];
+        for (int k = 0; (loop->lanes || loop->unroll || loop->asked.end) && k < loop->nodes.n; k++)
+            if (loop->nodes.at[k] == n)
+                return loop;
+    }
+    return NULL;
+}
+
+static void refuse(Plan *p, const Loop *loop, const char *why)
+{
+    if (!loop || loop->asked.end == 0 || schedule_told(p->schedule, loop->asked))
         return;
-    if (lanes)
-        diag_report(p->g->diags, D_TARGET, n->index->range, "the loop over `%s` cannot run in vectors of %d: %s", n->index->name, lanes, why);
+    if (loop->lanes)
+        diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors of %d: %s", loop->name, loop->lanes, why);
     else
-        diag_report(p->g->diags, D_TARGET, n->index->range, "the loop over `%s` cannot run in vectors: %s", n->index->name, why);
+        diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors: %s", loop->name, why);
 }
 
 static bool try_loop(Plan *p, const TileKernel *t, Node *n)
 {
     Check c;
-    int asked = n->lanes, unroll = n->unroll;
-    n->lanes = 0;
-    n->unroll = unroll ? unroll : 1;
-    if (!n->wanted || asked == 1)
+    const Loop *loop = asked_loop(p, n);
+    int lanes = loop ? loop->lanes : 0;
+    if (loop && loop->unroll)
+        n->unroll = loop->unroll;
+    if (!n->wanted || lanes == 1 || (p->opt_level == 0 && !(loop && loop->asked.end)))
         return false;
     const char *why = refusal(p, t, n, &c);
     int most = p->machine->vector_bytes / c.width;
-    if (!why && (most < 2 || asked > most))
+    if (!why && (most < 2 || lanes > most))
         why = arena_printf(p->a, "vectors of %d bytes hold %d elements of %d", p->machine->vector_bytes, most, c.width);
     if (why) {
-        refuse(p, n, asked, why);
+        refuse(p, loop, why);
         return false;
     }
-    n->lanes = asked ? asked : most;
-    n->unroll = unroll ? unroll : choose_unroll(p->machine, &c, n);
+    n->lanes = lanes ? lanes : most;
+    n->unroll = loop && loop->unroll ? loop->unroll : choose_unroll(p->machine, &c, n);
     return true;
 }
 

@@ -176,6 +176,21 @@ static void check_schedules(SemaFile *f)
     }
 }
 
+static Kernel *read_tile(Arena *a, Diags *diags, const TreeFile *file, const TreeKernel *tree, Module *module)
+{
+    TileKernel *t = ir_read_tile(a, diags, file, tree);
+    if (!t) return NULL;
+    VEC_PUSH(a, &module->tiles, t);
+    return (Kernel *)t->kernel;
+}
+
+static Kernel *read_or_analyse(SemaFile *f, const TreeKernel *tree, Module *module)
+{
+    if (!f->tree->level) return analyse(f, tree);
+    if (strcmp(f->tree->level, "tile") == 0) return read_tile(f->arena, f->diags, f->tree, tree, module);
+    return ir_read_task(f->arena, f->diags, f->tree, tree);
+}
+
 Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file)
 {
     SemaFile f = {.arena = a, .isl = isl, .diags = diags, .tree = file};
@@ -189,7 +204,7 @@ Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file)
     bool *first = ARENA_ARRAY(a, bool, file->kernels.n + 1);
     for (int i = 0; i < file->kernels.n; i++) first[i] = name_kernel(&f, file->kernels.at[i]);
     for (int i = 0; i < file->kernels.n && !diags_full(diags); i++) {
-        Kernel *k = !first[i] ? NULL : file->level ? ir_read_task(a, diags, file, file->kernels.at[i]) : analyse(&f, file->kernels.at[i]);
+        Kernel *k = first[i] ? read_or_analyse(&f, file->kernels.at[i], module) : NULL;
         if (k) VEC_PUSH(a, &module->kernels, k);
     }
     check_schedules(&f);

@@ -7,11 +7,14 @@
 #ifndef PTOC_SEMA_SEMA_H
 #define PTOC_SEMA_SEMA_H
 
-#include "ir/ir.h"
+#include "ir/tile.h"
 
 #include <isl/ctx.h>
 
-typedef struct { VEC(Kernel *) kernels; } Module;
+typedef struct {
+    VEC(Kernel *) kernels;
+    VEC(TileKernel *) tiles;     // of textual IR of the tile level: what each kernel has become; else empty
+} Module;
 
 // Analyses every kernel of the file, in order. A kernel with errors is left out; its errors are in `diags`. A file of
 // textual IR (ir/read.h) has everything said already: its kernels are only read.
