@@ -4,8 +4,8 @@
 //
 // Many kernels share a file, because the C compiler takes most of the time; a file that fails is halved until the
 // kernels to blame stand alone. Without -n it goes on until something fails. PTOC names the compiler. A program that
-// fails is kept, shrunk, in the folder, and its seed printed. What the compiler could not decide within its budget
-// counts as skipped. -p only prints the programs of a seed.
+// fails is kept, shrunk, in the folder, and its seed printed. What the compiler does not build yet, refuses to schedule
+// or could not decide within its budget counts as skipped. -p only prints the programs of a seed.
 #include "program.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_KERNELS = 64, SECONDS = 120, MOST_REPORTS = 5 };
+enum { MOST_KERNELS = 64, SECONDS = 120, MOST_REPORTS = 12, MOST_ALIKE = 2 };
 
 typedef enum { GOOD, BAD, UNDECIDED } Outcome;
 typedef struct { int passed, failed, skipped; } Counts;
@@ -27,6 +27,8 @@ typedef struct {
     unsigned long seed;
     char sizes[DIMS][48];        // of each dimension: " --dim M=1 --dim M=17"
     Counts counts;
+    int nreports;
+    char reported[MOST_REPORTS][160];    // how they failed
 } Fuzz;
 
 static void write_kernels(const char *path, int n, const Kernel *kernels) {
@@ -105,8 +107,11 @@ static Outcome check(Fuzz *f, const char *path, int n, const Kernel *kernels) {
     if (status == 0)
         return GOOD;
     describe_log(log, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), f->how, sizeof f->how);
-    bool honest = strcmp(f->how, "1 [undecided]") == 0 || strcmp(f->how, "1 [illegal-schedule]") == 0;
-    return honest ? UNDECIDED : BAD;
+    static const char *const honest[] = {"1 [undecided]", "1 [illegal-schedule]", "1 [unsupported]", "1 [schedule]"};
+    for (size_t i = 0; i < sizeof honest / sizeof *honest; i++)
+        if (strcmp(f->how, honest[i]) == 0)
+            return UNDECIDED;
+    return BAD;
 }
 
 // ---- failures ----
@@ -133,6 +138,17 @@ static void show(const char *path, const char *from, int most) {
     }
     if (file)
         fclose(file);
+}
+
+// Shrinking takes long: a few failures of each kind will do.
+static bool is_worth_it(Fuzz *f) {
+    int alike = 0;
+    for (int i = 0; i < f->nreports; i++)
+        alike += strcmp(f->reported[i], f->how) == 0;
+    if (f->nreports == MOST_REPORTS || alike == MOST_ALIKE)
+        return false;
+    strcpy(f->reported[f->nreports++], f->how);
+    return true;
 }
 
 static void report(Fuzz *f, Kernel *k) {
@@ -162,7 +178,7 @@ static void judge(Fuzz *f, int n, Kernel *kernels) {
     f->counts.passed += o == GOOD ? n : 0;
     f->counts.skipped += o == UNDECIDED;
     f->counts.failed += o == BAD;
-    if (o == BAD && f->counts.failed <= MOST_REPORTS)
+    if (o == BAD && is_worth_it(f))
         report(f, kernels);
 }
 

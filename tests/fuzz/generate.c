@@ -108,9 +108,24 @@ static void add_inputs(Kernel *k, Random *r) {
         tensor_new(k, r, INPUT, random_in(r, 0, 2));
 }
 
+static bool has_index(const Kernel *k, char name) {
+    for (int i = 0; i < k->n; i++)
+        for (int e = 0; e < k->tensor[i].n; e++)
+            if (strchr(k->tensor[i].equation[e].left, name))
+                return true;
+    return false;
+}
+
+// Tile sizes, and an intermediate kept as a whole or computed where it is used. Some of it is refused: then the kernel
+// counts as skipped.
 static void draw_schedule(Kernel *k, Random *r) {
-    if (random_chance(r, 25))
-        text_put(k->schedule, sizeof k->schedule, "    tile i = %d, j = %d;\n", random_in(r, 1, 20), random_in(r, 1, 40));
+    size_t n = 0, size = sizeof k->schedule;
+    for (const char *name = "ij"; *name; name++)
+        if (has_index(k, *name) && random_chance(r, 15))
+            n += (size_t)text_put(k->schedule + n, size - n, "    tile %c = %d;\n", *name, random_in(r, 1, 40));
+    for (int i = 0; i < k->n; i++)
+        if (k->tensor[i].kind == LOCAL && random_chance(r, 6))
+            n += (size_t)text_put(k->schedule + n, size - n, "    %s %s;\n", PICK(r, "materialize", "inline"), k->tensor[i].name);
 }
 
 void kernel_random(Kernel *k, Random *r, const char *name) {

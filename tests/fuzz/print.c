@@ -97,7 +97,7 @@ static void print_declarations(FILE *f, const Kernel *k) {
     }
 }
 
-static void print_equations(FILE *f, const Kernel *k, const Tensor *t) {
+static void print_equations(FILE *f, const Tensor *t) {
     for (int e = 0; !t->gone && e < t->n; e++) {
         const Equation *q = &t->equation[e];
         if (!q->right)
@@ -127,7 +127,7 @@ void kernel_print(FILE *f, const Kernel *k) {
     fputs(" {\n", f);
     print_declarations(f, k);
     for (int i = 0; i < k->n; i++)
-        print_equations(f, k, &k->tensor[((uint32_t)i + k->shuffle) % (uint32_t)k->n]);
+        print_equations(f, &k->tensor[((uint32_t)i + k->shuffle) % (uint32_t)k->n]);
     fputs("}\n", f);
     if (k->schedule[0])
         fprintf(f, "schedule %s {\n%s}\n", k->name, k->schedule);
