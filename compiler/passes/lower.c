@@ -4,8 +4,7 @@
 // vector [place, theta, place, theta, ...] that `order` chose; isl generates the loops that visit them in that order,
 // and its syntax tree becomes LOOP, IF and OP nodes. Bounds are exact: no instance runs outside its domain or tile,
 // so that partial tiles need no code of their own. Needs: paths, intervals and storage. Test: tests/run
-#include "passes/plan.h"
-
+#include "passes/nest.h"
 #include "passes/plan_sets.h"
 
 #include <stdlib.h>
@@ -115,36 +114,36 @@ static Expr *take_expr(Lower *l, isl_ast_expr *e)
 
 // ---- operations -------------------------------------------------------------------------------------------------
 
-static Expr *bound(Lower *l, const Stmt *s, Expr *const *values, Expr *e)
+static Expr *bound(Plan *p, const Stmt *s, Expr *const *values, Expr *e)
 {
-    return expr_simplify(l->p->a, expr_substitute(l->p->a, e, s->n, (Index *const *)s->index, values));
+    return expr_simplify(p->a, expr_substitute(p->a, e, s->n, (Index *const *)s->index, values));
 }
 
-static Expr *scan_first(Lower *l, const Stmt *s, Expr *const *values)
+static Expr *scan_first(Plan *p, const Stmt *s, Expr *const *values)
 {
-    Arena *a = l->p->a;
+    Arena *a = p->a;
     const Nest *nest = s->eq->nest;
     Range nowhere = { 0, 0 };
     Expr *at = expr_index(a, nest->along, nowhere), *last = expr_binary(a, OP_SUB, DT_INDEX, nest->along->hi, expr_int(a, DT_INDEX, 1, nowhere));
-    return bound(l, s, values, expr_binary(a, OP_EQ, DT_BOOL, at, nest->reverse ? last : nest->along->lo));
+    return bound(p, s, values, expr_binary(a, OP_EQ, DT_BOOL, at, nest->reverse ? last : nest->along->lo));
 }
 
-static Expr **scan_previous(Lower *l, const Stmt *s, Expr *const *values)
+static Expr **scan_previous(Plan *p, const Stmt *s, Expr *const *values)
 {
-    Arena *a = l->p->a;
+    Arena *a = p->a;
     const Nest *nest = s->eq->nest;
     Index *along = nest->along;
     Expr *step = expr_int(a, DT_INDEX, nest->reverse ? 1 : -1, (Range){ 0, 0 });
     Expr *before = expr_binary(a, OP_ADD, DT_INDEX, expr_index(a, along, (Range){ 0, 0 }), step);
     Expr **subs = ARENA_ARRAY(a, Expr *, s->eq->lhs->rank + 1);
     for (int d = 0; d < s->eq->lhs->rank; d++)
-        subs[d] = bound(l, s, values, expr_substitute(a, s->eq->subs[d], 1, &along, &before));
+        subs[d] = bound(p, s, values, expr_substitute(a, s->eq->subs[d], 1, &along, &before));
     return subs;
 }
 
-static Node *op_node(Lower *l, const Stmt *s, Expr *const *values)
+Node *lower_operation(Plan *p, const Stmt *s, Expr *const *values)
 {
-    Arena *a = l->p->a;
+    Arena *a = p->a;
     Node *n = node_new(a, NODE_OP);
     const Equation *eq = s->eq;
     n->eq = eq;
@@ -152,22 +151,22 @@ static Node *op_node(Lower *l, const Stmt *s, Expr *const *values)
     n->op = s->kind == STMT_MAP ? OPK_MAP : s->kind == STMT_INIT ? OPK_INIT : s->kind == STMT_UPDATE ? OPK_UPDATE : OPK_SCAN;
     n->subs = ARENA_ARRAY(a, Expr *, eq->lhs->rank + 1);
     for (int d = 0; d < eq->lhs->rank; d++)
-        n->subs[d] = bound(l, s, values, eq->subs[d]);
+        n->subs[d] = bound(p, s, values, eq->subs[d]);
     if (eq->nest)
         n->reduce = eq->nest->op;
     if (s->kind == STMT_INIT)
         return n;
-    n->value = bound(l, s, values, eq->rhs);
+    n->value = bound(p, s, values, eq->rhs);
     if (s->kind == STMT_SCAN) {
-        n->first = scan_first(l, s, values);
+        n->first = scan_first(p, s, values);
         n->reverse = eq->nest->reverse;
-        n->previous = scan_previous(l, s, values);
+        n->previous = scan_previous(p, s, values);
     }
     PolyIndices ix = { s->n, (Index *const *)s->index };
     for (int i = 0; s->kind == STMT_UPDATE && i < eq->nest->conds.n; i++) {
-        isl_set *affine = poly_cond(l->p->g->poly, ix, eq->nest->conds.at[i]);
+        isl_set *affine = poly_cond(p->g->poly, ix, eq->nest->conds.at[i]);
         if (!affine)
-            VEC_PUSH(a, &n->guards, bound(l, s, values, eq->nest->conds.at[i]));
+            VEC_PUSH(a, &n->guards, bound(p, s, values, eq->nest->conds.at[i]));
         isl_set_free(affine);
     }
     return n;
@@ -191,7 +190,7 @@ static Node *convert_user(Lower *l, isl_ast_node *node)
     for (int i = 0; i < s->n; i++)
         values[i] = expr_simplify(l->p->a, convert_arg(l, call, i + 1));
     isl_ast_expr_free(call);
-    return op_node(l, s, values);
+    return lower_operation(l->p, s, values);
 }
 
 // ---- loops ------------------------------------------------------------------------------------------------------
@@ -230,20 +229,19 @@ static const Stmt *first_stmt(Lower *l, isl_ast_node *node)
     }
 }
 
-// Registers that live in one iteration of the loop (NULL: in the leaf) at this depth.
-static void add_locals(Lower *l, Node *n, int depth, const Loop *loop)
+void lower_locals(Plan *p, const TileKernel *t, const Leaf *leaf, Node *n, int depth, const Loop *loop)
 {
-    for (int i = 0; i < l->leaf->stmts.n; i++) {
-        const Stmt *s = l->leaf->stmts.at[i];
-        const Storage *st = &l->t->storage[s->eq->lhs->id];
-        const StmtPlan *sp = plan_of(l->p, s);
+    for (int i = 0; i < leaf->stmts.n; i++) {
+        const Stmt *s = leaf->stmts.at[i];
+        const Storage *st = &t->storage[s->eq->lhs->id];
+        const StmtPlan *sp = plan_of(p, s);
         if (st->kind != STORE_REGISTER || st->depth != depth || (loop && sp->path[depth - 1].loop != loop))
             continue;
         bool there = false;
         for (int j = 0; j < n->locals.n; j++)
             there = there || n->locals.at[j] == st->tensor;
         if (!there)
-            VEC_PUSH(l->p->a, &n->locals, st->tensor);
+            VEC_PUSH(p->a, &n->locals, st->tensor);
     }
 }
 
@@ -269,9 +267,10 @@ static Expr *exclusive_bound(Lower *l, isl_ast_node *node)
     return expr_simplify(l->p->a, hi);
 }
 
-static void describe(Node *n, const Loop *loop)
+void lower_describe(Plan *p, Node *n, Loop *loop)
 {
     n->wanted = loop->vector;
+    VEC_PUSH(p->a, &loop->nodes, n);
     n->role = !loop->parallel ? LOOP_SERIAL : loop->scan ? LOOP_SCAN : loop->reduce ? LOOP_REDUCE : LOOP_PARALLEL;
 }
 
@@ -298,10 +297,9 @@ static void convert_for(Lower *l, Node *parent, isl_ast_node *node)
         l->value[k] = expr_index(a, n->index, (Range){ 0, 0 });
         n->index->hi = exclusive_bound(l, node);
         n->step = take_expr(l, isl_ast_node_for_get_inc(node))->i;
-        describe(n, loop);
-        VEC_PUSH(a, &loop->nodes, n);
+        lower_describe(l->p, n, loop);
     }
-    add_locals(l, n, l->leaf->nouter + k + 1, loop);
+    lower_locals(l->p, l->t, l->leaf, n, l->leaf->nouter + k + 1, loop);
     convert_into(l, n, body);
     isl_ast_node_free(body);
     node_append(a, parent, n);
@@ -433,9 +431,54 @@ static isl_ast_build *new_build(Lower *l, int times)
     return isl_ast_build_set_iterators(b, ids);
 }
 
+// ---- registers that are not used after all --------------------------------------------------------------------------------
+
+static bool reads_tensor(Expr *e, void *data)
+{
+    const Tensor **t = data;
+    if (e->op == OP_READ && e->tensor == *t)
+        *t = NULL;
+    return *t != NULL;
+}
+
+static bool expr_reads_tensor(Expr *e, const Tensor *t)
+{
+    if (e)
+        expr_walk(e, reads_tensor, &t);
+    return t == NULL;
+}
+
+static bool uses_tensor(const Node *n, const Tensor *t)
+{
+    if (n->kind == NODE_OP) {
+        bool used = n->tensor == t || expr_reads_tensor(n->value, t);
+        for (int i = 0; i < n->guards.n; i++)
+            used = used || expr_reads_tensor(n->guards.at[i], t);
+        return used;
+    }
+    for (int i = 0; i < n->body.n; i++)
+        if (uses_tensor(n->body.at[i], t))
+            return true;
+    return false;
+}
+
+// A loop that isl split may hold only some of its statements, and so only some of their registers.
+static void prune_locals(Node *n)
+{
+    int m = 0;
+    for (int i = 0; i < n->locals.n; i++)
+        if (uses_tensor(n, n->locals.at[i]))
+            n->locals.at[m++] = n->locals.at[i];
+    n->locals.n = m;
+    for (int i = 0; i < n->body.n; i++)
+        prune_locals(n->body.at[i]);
+}
+
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
 {
     Lower l = { .p = p, .t = t, .leaf = leaf };
+    if (nest_leaf(p, t, leaf))
+        return;
     for (int i = 0; i < leaf->stmts.n; i++) {
         int d = plan_of(p, leaf->stmts.at[i])->npath - leaf->nouter;
         l.depth = d > l.depth ? d : l.depth;
@@ -448,9 +491,10 @@ void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
     }
     isl_ast_build *b = new_build(&l, 2 * l.depth + 1);
     isl_ast_node *ast = isl_ast_build_node_from_schedule_map(b, schedule);
-    add_locals(&l, leaf->node, leaf->nouter, NULL);
+    lower_locals(p, t, leaf, leaf->node, leaf->nouter, NULL);
     if (ast)
         convert_into(&l, leaf->node, ast);
     isl_ast_node_free(ast);
     isl_ast_build_free(b);
+    prune_locals(leaf->node);
 }

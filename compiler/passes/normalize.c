@@ -115,7 +115,7 @@ static Tensor *new_hidden(Norm *n, const char *what, DType type, const Equation 
 {
     Tensor *t = ARENA_NEW(n->a, Tensor);
     *t = (Tensor){ .id = n->k->tensors.n, .range = range, .type = type, .kind = TENSOR_HIDDEN, .declared = true, .rank = eq->indices.n };
-    t->name = n->nhidden ? arena_printf(n->a, "%s.%s.%d", n->eq->name, what, n->nhidden) : arena_printf(n->a, "%s.%s", n->eq->name, what);
+    t->name = n->nhidden ? arena_printf(n->a, "%s.%s.%d", n->work->name, what, n->nhidden) : arena_printf(n->a, "%s.%s", n->work->name, what);
     n->nhidden++;
     t->lo = ARENA_ARRAY(n->a, Expr *, eq->indices.n + 1);
     t->hi = ARENA_ARRAY(n->a, Expr *, eq->indices.n + 1);
@@ -508,30 +508,8 @@ static Expr *lift(Norm *n, Expr *e)
     return copy;
 }
 
-// `otherwise` as conditions.
-static void resolve_otherwise(Norm *n, const Poly *source, const Equation *eq, Equation *copy)
+static void normalize_piece(Norm *n, const Equation *eq, Equation *copy)
 {
-    if (!eq->otherwise)
-        return;
-    isl_set *s = isl_set_reset_tuple_id(poly_domain(source, eq, false, NULL));
-    PolyIndices ix = { copy->indices.n, copy->indices.at };
-    isl_set *box = poly_box(source, ix, copy->conds.n, copy->conds.at, NULL);
-    s = isl_set_make_disjoint(isl_set_coalesce(isl_set_gist(s, box)));
-    VEC_PUSH(n->a, &copy->conds, poly_set_cond(source, n->a, ix, s));
-    copy->otherwise = false;
-    isl_set_free(s);
-}
-
-static void normalize_equation(Norm *n, const Poly *source, const Equation *eq)
-{
-    Equation *copy = ARENA_NEW(n->a, Equation);
-    *copy = *eq;
-    copy->origin = eq->id;
-    copy->conds.at = NULL;
-    copy->conds.n = copy->conds.cap = 0;
-    for (int i = 0; i < eq->conds.n; i++)
-        VEC_PUSH(n->a, &copy->conds, eq->conds.at[i]);
-    resolve_otherwise(n, source, eq, copy);
     ranges_own_indices(n->a, copy);
     ranges_fold_conditions(n->a, copy);
     n->eq = eq;
@@ -542,6 +520,56 @@ static void normalize_equation(Norm *n, const Poly *source, const Equation *eq)
     push_equation(n, copy);
 }
 
+static Equation *copy_equation(Norm *n, const Equation *eq)
+{
+    Equation *copy = ARENA_NEW(n->a, Equation);
+    *copy = *eq;
+    copy->origin = eq->id;
+    copy->conds.at = NULL;
+    copy->conds.n = copy->conds.cap = 0;
+    for (int i = 0; i < eq->conds.n; i++)
+        VEC_PUSH(n->a, &copy->conds, eq->conds.at[i]);
+    return copy;
+}
+
+typedef struct { Norm *n; const Equation *eq; const Poly *source; int piece, pieces; } Pieces;
+
+static isl_stat add_piece(isl_basic_set *b, void *data)
+{
+    Pieces *p = data;
+    Equation *copy = copy_equation(p->n, p->eq);
+    isl_set *s = isl_set_from_basic_set(b);
+    PolyIndices ix = { copy->indices.n, copy->indices.at };
+    VEC_PUSH(p->n->a, &copy->conds, poly_set_cond(p->source, p->n->a, ix, s));
+    isl_set_free(s);
+    copy->otherwise = false;
+    if (p->pieces > 1)
+        copy->name = arena_printf(p->n->a, "%s.%d", p->eq->name, p->piece);
+    p->piece++;
+    normalize_piece(p->n, p->eq, copy);
+    return isl_stat_ok;
+}
+
+// `otherwise` is what the other equations leave: a few boxes, each an equation of its own.
+static void normalize_otherwise(Norm *n, const Poly *source, const Equation *eq)
+{
+    isl_set *s = isl_set_reset_tuple_id(poly_domain(source, eq, false, NULL));
+    PolyIndices ix = { eq->indices.n, eq->indices.at };
+    isl_set *box = poly_box(source, ix, eq->conds.n, eq->conds.at, NULL);
+    s = isl_set_compute_divs(isl_set_make_disjoint(isl_set_coalesce(isl_set_gist(s, box))));
+    Pieces p = { n, eq, source, 0, isl_set_n_basic_set(s) };
+    isl_set_foreach_basic_set(s, add_piece, &p);
+    isl_set_free(s);
+}
+
+static void normalize_equation(Norm *n, const Poly *source, const Equation *eq)
+{
+    if (eq->otherwise)
+        normalize_otherwise(n, source, eq);
+    else
+        normalize_piece(n, eq, copy_equation(n, eq));
+}
+
 // What no equation defines of an output that starts from an input.
 static void copy_initial(Norm *n, const Poly *source, Tensor *t)
 {
@@ -550,29 +578,22 @@ static void copy_initial(Norm *n, const Poly *source, Tensor *t)
         if (source->kernel->equations.at[i]->lhs == t)
             rest = isl_set_subtract(rest, isl_map_range(poly_write(source, source->kernel->equations.at[i])));
     rest = isl_set_reset_tuple_id(isl_set_coalesce(rest));
-    if (isl_set_is_empty(rest) == isl_bool_true) {
-        isl_set_free(rest);
-        return;
-    }
-    Equation *eq = ARENA_NEW(n->a, Equation);
-    *eq = (Equation){ .name = arena_printf(n->a, "%s.init", t->name), .range = t->range, .lhs_range = t->range, .lhs = t, .origin = -1 };
-    eq->subs = ARENA_ARRAY(n->a, Expr *, t->rank + 1);
+    Equation eq = { .name = arena_printf(n->a, "%s.init", t->name), .range = t->range, .lhs_range = t->range, .lhs = t, .id = -1 };
+    eq.subs = ARENA_ARRAY(n->a, Expr *, t->rank + 1);
     Expr **subs = ARENA_ARRAY(n->a, Expr *, t->rank + 1);
     for (int d = 0; d < t->rank; d++) {
         Index *index = ARENA_NEW(n->a, Index);
         *index = (Index){ .name = arena_printf(n->a, "i.%d", d), .range = t->range, .lo = t->lo[d], .hi = t->hi[d] };
-        VEC_PUSH(n->a, &eq->indices, index);
-        eq->subs[d] = subs[d] = expr_index(n->a, index, t->range);
+        VEC_PUSH(n->a, &eq.indices, index);
+        eq.subs[d] = subs[d] = expr_index(n->a, index, t->range);
     }
-    eq->rhs = expr_new(n->a, OP_READ, t->type, t->range, t->rank, subs);
-    eq->rhs->tensor = t->init;
-    PolyIndices ix = { eq->indices.n, eq->indices.at };
-    isl_set *box = poly_box(source, ix, 0, NULL, NULL);
-    rest = isl_set_make_disjoint(isl_set_gist(rest, box));
-    if (isl_set_plain_is_universe(rest) != isl_bool_true)
-        VEC_PUSH(n->a, &eq->conds, poly_set_cond(source, n->a, ix, rest));
+    eq.rhs = expr_new(n->a, OP_READ, t->type, t->range, t->rank, subs);
+    eq.rhs->tensor = t->init;
+    PolyIndices ix = { eq.indices.n, eq.indices.at };
+    rest = isl_set_compute_divs(isl_set_make_disjoint(isl_set_gist(rest, poly_box(source, ix, 0, NULL, NULL))));
+    Pieces p = { n, &eq, source, 0, isl_set_n_basic_set(rest) };
+    isl_set_foreach_basic_set(rest, add_piece, &p);
     isl_set_free(rest);
-    push_equation(n, eq);
 }
 
 // Each argument of a log becomes an equation over its domain; the log prints the values when the kernel has run.

@@ -129,13 +129,25 @@ static bool same_box(const Stmt *x, const Stmt *y, int i, int j)
 
 // ---- joining --------------------------------------------------------------------------------------------------
 
+// Is the loop over this index cut by the tile? Loops that are and loops that are not have little in common.
+static bool is_cut(const StmtPlan *sp, int idx)
+{
+    for (int i = 0; i < sp->nintervals; i++)
+        if (sp->interval[i].theta.idx == idx)
+            return true;
+    return false;
+}
+
 // Do the trial choices of `c` go with group g's loop? Shifts the trial so that they do.
 static bool fits(Order *o, const Group *g, const StmtList *c, const DepList *cross)
 {
     bool vector = g->loop->vector || wants_vector(o, c, o->trial);
     int64_t min = DISTANCE_INF, max = -DISTANCE_INF;
     int sign = o->trial[c->at[0]->id].sign;
-    if (o->theta[g->stmts.at[0]->id].sign != sign || g->loop->tile != tile_of(o, c, o->trial))
+    const Stmt *mine = g->stmts.at[0], *its = c->at[0];
+    if (o->theta[mine->id].sign != sign || g->loop->tile != tile_of(o, c, o->trial))
+        return false;
+    if (is_cut(plan_of(o->p, mine), o->theta[mine->id].idx) != is_cut(plan_of(o->p, its), o->trial[its->id].idx))
         return false;
     for (int i = 0; i < cross->n; i++) {
         Dep *d = cross->at[i];
@@ -143,10 +155,8 @@ static bool fits(Order *o, const Group *g, const StmtList *c, const DepList *cro
         min = r.min < min ? r.min : min;
         max = r.max > max ? r.max : max;
     }
-    if (cross->n == 0) {
-        const Stmt *x = g->stmts.at[0], *y = c->at[0];
-        return c->n == 1 && x->kind == STMT_MAP && y->kind == STMT_MAP && same_box(x, y, o->theta[x->id].idx, o->trial[y->id].idx);
-    }
+    if (cross->n == 0)
+        return c->n == 1 && mine->kind == STMT_MAP && its->kind == STMT_MAP && same_box(mine, its, o->theta[mine->id].idx, o->trial[its->id].idx);
     if (vector && (min != 0 || max != 0))
         return false;
     if (min <= -DISTANCE_INF || max >= DISTANCE_INF)
@@ -418,6 +428,47 @@ static bool order_group(Order *o, Group *g, int seq, const DepList *deps)
     return g->loop || g->passing ? order_list(o, &g->stmts, &rest) : true;
 }
 
+static bool in_list(const StmtList *l, const Stmt *s)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->at[i] == s)
+            return true;
+    return false;
+}
+
+// An initialisation that still has loops to come waits for its update, so that the two share them.
+static bool waits(Order *o, const StmtList *stmts, const StmtList *c)
+{
+    const Stmt *s = c->at[0];
+    return c->n == 1 && s->kind == STMT_INIT && count_loops(o, c) > 0 && in_list(stmts, o->p->g->stmts.at[s->id + 1]);
+}
+
+// Places a component with the initialisations that waited for it: in common loops if there are any, else before it.
+static bool place_with_inits(Order *o, Groups *groups, const StmtList *stmts, const StmtList *c, const DepList *deps)
+{
+    StmtList unit = { 0 }, inits = { 0 };
+    for (int i = 0; i < c->n; i++)
+        VEC_PUSH(o->p->a, &unit, c->at[i]);
+    for (int i = 0; i < c->n; i++) {
+        Stmt *init = c->at[i]->kind == STMT_UPDATE ? o->p->g->stmts.at[c->at[i]->id - 1] : NULL;
+        if (!init || !in_list(stmts, init) || o->group[init->id] >= 0)
+            continue;
+        VEC_PUSH(o->p->a, &unit, init);
+        VEC_PUSH(o->p->a, &inits, init);
+    }
+    DepList inner = graph_inner(o->p, &unit, deps);
+    int k = 0;
+    if (inits.n == 0 || (count_loops(o, &unit) == unit.n && next_choice(o, &unit, &inner, &k)))
+        return place(o, groups, &unit, deps);
+    for (int i = 0; i < inits.n; i++) {
+        StmtList one = { 0 };
+        VEC_PUSH(o->p->a, &one, inits.at[i]);
+        if (!place(o, groups, &one, deps))
+            return false;
+    }
+    return place(o, groups, c, deps);
+}
+
 static bool order_list(Order *o, const StmtList *stmts, const DepList *deps)
 {
     Components c = graph_components(o->p, stmts, deps);
@@ -426,7 +477,7 @@ static bool order_list(Order *o, const StmtList *stmts, const DepList *deps)
     for (int i = 0; i < stmts->n; i++)
         o->group[stmts->at[i]->id] = -1;
     for (int i = 0; i < c.n; i++)
-        if (!place(o, &groups, &c.at[i], deps))
+        if (!waits(o, stmts, &c.at[i]) && !place_with_inits(o, &groups, stmts, &c.at[i], deps))
             return false;
     // The choices of this level, kept apart from those of the levels below.
     Theta *mine = malloc(sizeof(Theta) * (size_t)(stmts->n + 1));
