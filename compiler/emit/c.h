@@ -79,6 +79,7 @@ bool vector_loop(Emit *e, const Node *n);                               // emits
 
 // node.c
 void c_body(Emit *e, const Node *n);                                    // the children of a node
+void c_source_line(Emit *e, const Node *op);
 void c_line(Emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

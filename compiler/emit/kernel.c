@@ -217,6 +217,23 @@ static bool mentions(const char *text, const char *name)
     return false;
 }
 
+// Parameters that the body does not need.
+static void emit_unused(Emit *e, FILE *out, const char *text, const char *tiles)
+{
+    bool frame = *tiles, worker = false;
+    for (int i = 0; i < e->symbols.n; i++)
+        if (e->symbols.at[i].used && mentions(text, e->symbols.at[i].name)) {
+            frame = true;
+            worker = worker || strstr(e->symbols.at[i].load, "worker");
+        }
+    if (!frame)
+        fprintf(out, "    (void)f;\n");
+    if (!worker)
+        fprintf(out, "    (void)worker;\n");
+    if (!*tiles)
+        fprintf(out, "    (void)tile;\n");
+}
+
 static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, int number, const Structure *s)
 {
     Buffer head, body;
@@ -233,7 +250,8 @@ static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, in
         c_line(e, "pto_stream_end();");
     char *tiles = buffer_close(e->a, &head), *text = buffer_close(e->a, &body);
     fprintf(out, "static PTO_TARGET void %s_%s%d(void *frame, int worker, const int64_t *tile)\n{\n", name, grid->ndims ? "task" : "part", number);
-    fprintf(out, "    const struct %s_frame *const f = frame;\n    (void)worker;\n    (void)tile;\n    (void)f;\n", name);
+    fprintf(out, "    const struct %s_frame *const f = frame;\n", name);
+    emit_unused(e, out, text, tiles);
     for (int i = 0; i < e->symbols.n; i++)
         if (e->symbols.at[i].used && mentions(text, e->symbols.at[i].name))
             fprintf(out, "    %s %s = %s;\n", e->symbols.at[i].type, e->symbols.at[i].name, e->symbols.at[i].load);
@@ -698,7 +716,7 @@ void emit_c_prologue(FILE *out, const EmitOptions *o)
     if (strncmp(o->machine->isa, "x86-64-v", 8) == 0)
         fprintf(out, "#define PTO_X86 %s\n", o->machine->isa + 8);
     fprintf(out, "// Results must not depend on the caller's -ffp-contract: fused operations are written out.\n");
-    fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n");
+    fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#pragma GCC diagnostic ignored \"-Wpsabi\"          // all functions with vectors are inlined\n#endif\n");
     fprintf(out, "#include <ptort/kernel.h>\n");
 }
 

@@ -133,6 +133,16 @@ static bool has_loop_above(const Emit *e)
     return e->indent > 1;
 }
 
+// With -g: what follows belongs to the line of its equation.
+void c_source_line(Emit *e, const Node *op)
+{
+    if (!e->o->line_directives || !e->o->sources)
+        return;
+    Position p = source_position(e->o->sources, op->eq->range.begin);
+    if (p.file)
+        fprintf(e->out, "#line %d \"%s\"\n", p.line, e->o->source_name);
+}
+
 static void tie_to_source(Emit *e, const Node *n)
 {
     const Equation *eq[6];
@@ -147,8 +157,6 @@ static void tie_to_source(Emit *e, const Node *n)
         const char *text = p.file->text + (eq[i]->range.begin - p.file->base);
         int length = (int)strcspn(text, ";\n");
         c_line(e, "// %s:%d: %.*s", e->o->source_name, p.line, length > 100 ? 100 : length, text);
-        if (e->o->line_directives && i == 0)
-            fprintf(e->out, "#line %d \"%s\"\n", p.line, e->o->source_name);
     }
 }
 
@@ -199,7 +207,10 @@ void c_body(Emit *e, const Node *n)
             e->indent--;
             c_line(e, "}");
             break;
-        case NODE_OP: operation(e, c); break;
+        case NODE_OP:
+            c_source_line(e, c);
+            operation(e, c);
+            break;
         case NODE_GRID: break;
         }
     }

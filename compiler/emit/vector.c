@@ -509,6 +509,7 @@ static void v_body(Emit *e, const Node *n, int copies)
             for (int u = 0; u < copies; u++) {
                 e->vec->offset = (int64_t)u * e->vec->lanes;
                 e->vec->suffix = copy_suffix(e, copies, u);
+                c_source_line(e, b);
                 operation(e, b);
             }
             e->vec->offset = 0;

@@ -12,6 +12,10 @@
 // Methods: Cody-Waite reduction by ln 2 and the Taylor series on +-ln2/2 (exp, expm1); log m = 2 atanh((m-1)/(m+1)) on
 // sqrt(1/2)..sqrt(2) (log); tanh x = E/(E+2) with E = expm1(2x). Special values are those of C's functions.
 
+#ifndef M_T
+#include "kernel.h"                  // on its own: for one element
+#else
+
 #if M_DOUBLE
 #define M_SHIFT 0x1.8p52
 #define M_MANTISSA 52
@@ -153,3 +157,4 @@ PTO_INLINE M_T M_F(log)(M_T x)
 #undef M_OVERFLOW
 #undef M_UNDERFLOW
 #undef M_TANH_ONE
+#endif
