@@ -162,7 +162,7 @@ check-only: all $(tools) $(unit) # what `make check` does once the tools are the
 	@$(run_tests) $(T)
 fuzz: all $(tools) ## random programs against the reference evaluator until one fails; SEED=N
 	@mkdir -p $(BUILD)/tests/fuzz/found
-	@CC='sh tests/fuzz/cc.sh $(CC)' PTOC=$(BUILD)/bin/ptoc $(BUILD)/tests/fuzz/fuzz -s $(SEED) -o $(BUILD)/tests/fuzz/found
+	@CC='sh tests/fuzz/cc.sh -O1 $(CC)' PTOC=$(BUILD)/bin/ptoc $(BUILD)/tests/fuzz/fuzz -s $(SEED) -o $(BUILD)/tests/fuzz/found
 SEED ?= $(shell date +%s)
 
 # ---- demo, bench ----

@@ -124,8 +124,10 @@ static void draw_schedule(Kernel *k, Random *r) {
         if (has_index(k, *name) && random_chance(r, 15))
             n += (size_t)text_put(k->schedule + n, size - n, "    tile %c = %d;\n", *name, random_in(r, 1, 40));
     for (int i = 0; i < k->n; i++)
-        if (k->tensor[i].kind == LOCAL && random_chance(r, 6))
-            n += (size_t)text_put(k->schedule + n, size - n, "    %s %s;\n", PICK(r, "materialize", "inline"), k->tensor[i].name);
+        if (k->tensor[i].kind == LOCAL && random_chance(r, 8)) {
+            bool plain = !k->tensor[i].declared && k->tensor[i].n == 1;
+            n += (size_t)text_put(k->schedule + n, size - n, "    %s %s;\n", plain ? "inline" : "materialize", k->tensor[i].name);
+        }
 }
 
 void kernel_random(Kernel *k, Random *r, const char *name) {
