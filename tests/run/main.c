@@ -226,7 +226,7 @@ static void wrap_ptoc(void) {
         return;
     char *wrapper = text("%s/tests/ptoc", setup.build);
     if (!write_file(wrapper, text("#!/bin/sh\n"
-                                  "case ${1-} in check) shift; set -- check --effort=1 \"$@\" ;; esac\n"
+                                  "case ${1-} in check) shift; set -- check \"$@\" --effort=1 ;; esac\n"
                                   "CC=\"${CC-cc} %s\" exec %s \"$@\"\n",
                                   flags, quote(setup.ptoc))) || chmod(wrapper, 0777) != 0)
         return;

@@ -27,7 +27,7 @@ static Verdict run_script(const Test *t) {
 }
 
 static void add_script(const char *group, const char *path) {
-    test_add((Test){.group = group, .name = stem(path), .run = run_script, .path = path, .seconds = 300, .counts = true});
+    test_add((Test){.group = group, .name = stem(path), .run = run_script, .path = path, .seconds = 600, .counts = true});
 }
 
 void add_scripts(void) {
