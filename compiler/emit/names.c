@@ -24,6 +24,11 @@ const char *name_clean(Arena *a, const char *name)
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(s, taken[i]) == 0)
             return arena_printf(a, "%s_", s);
+    size_t end = strlen(s);
+    while (end > 0 && isdigit((unsigned char)s[end - 1]))
+        end--;
+    if (end >= 2 && strncmp(s + end - 2, "_v", 2) == 0)                                // x_v2: a vector that stands for x
+        return arena_printf(a, "%s_", s);
     int bits, lanes;
     char kind;
     if (sscanf(s, "%c%dx%d", &kind, &bits, &lanes) == 3 && strchr("fiu", kind))       // f32x8: a vector type

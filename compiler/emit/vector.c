@@ -484,7 +484,7 @@ static void operation(Emit *e, const Node *n)
 
 static const char *copy_suffix(Emit *e, int copies, int u)
 {
-    return copies == 1 ? "" : arena_printf(e->a, "_%d", u);
+    return copies == 1 ? "" : arena_printf(e->a, "_v%d", u);
 }
 
 static void declare(Emit *e, const Node *n, int copies)

@@ -296,15 +296,24 @@ isl_set *poly_shape(const Poly *p, const Tensor *t)
     return isl_set_set_tuple_name(isl_set_intersect_params(s, isl_set_copy(p->context)), name);
 }
 
+// The set with all constraints on other dimensions than `d` taken out.
+static isl_set *only_dimension(isl_set *s, int d)
+{
+    int n = isl_set_dim(s, isl_dim_set);
+    s = isl_set_eliminate(s, isl_dim_set, 0, (unsigned)d);
+    return isl_set_eliminate(s, isl_dim_set, (unsigned)d + 1, (unsigned)(n - d - 1));
+}
+
 isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *const *subs, bool *exact)
 {
     isl_space *space = isl_space_map_from_domain_and_range(index_space(p, ix.n), index_space(p, t->rank));
     isl_map *m = isl_map_universe(space);
-    bool all = true;
+    isl_set *shape = NULL;                     // of the dimensions whose subscripts are not affine
     for (int d = 0; d < t->rank; d++) {
         isl_pw_aff *f = poly_aff(p, ix, subs[d]);
         if (!f) {
-            all = false;
+            isl_set *one = only_dimension(poly_shape(p, t), d);
+            shape = shape ? isl_set_intersect(shape, one) : one;
             continue;
         }
         isl_map *one = isl_map_from_pw_aff(f);                                    // [ix] -> [x_d]
@@ -313,13 +322,11 @@ isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *c
         m = isl_map_intersect(m, one);
     }
     if (exact)
-        *exact = all;
+        *exact = !shape;
     char name[24];
     snprintf(name, sizeof name, "T%d", t->id);
     m = isl_map_set_tuple_name(m, isl_dim_out, name);
-    if (!all)
-        m = isl_map_intersect_range(m, poly_shape(p, t));
-    return m;
+    return shape ? isl_map_intersect_range(m, shape) : m;
 }
 
 static PolyIndices equation_indices(const Equation *e, bool reduced, Index **buffer)

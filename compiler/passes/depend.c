@@ -205,7 +205,7 @@ static void add_dep(Program *g, Stmt *src, Stmt *dst, Tensor *t, Expr *read, isl
     VEC_PUSH(g->a, &g->deps, d);
 }
 
-typedef struct { Program *g; Stmt *s; } Reader;
+typedef struct { Program *g; Stmt *s; VEC(Expr *) dead; } Reader;      // dead: reads that never happen
 
 static void note_borders(const Reader *r, Expr *read, int nconds, Expr *const *conds)
 {
@@ -225,8 +225,10 @@ static void read_dependences(void *data, Expr *read, int nconds, Expr *const *co
     bool bordered = false;
     for (int d = 0; d < read->tensor->rank; d++)
         bordered = bordered || read->tensor->border[d].kind != BORDER_NONE;
-    if (w->n == 0 && !bordered)
+    bool intermediate = read->tensor->kind == TENSOR_LOCAL || read->tensor->kind == TENSOR_HIDDEN;
+    if (w->n == 0 && !bordered && !intermediate)
         return;
+    int before = r->g->deps.n;
     isl_map *access = depend_access(r->g, r->s, read, nconds, conds);
     if (bordered)
         note_borders(r, read, nconds, conds);
@@ -234,6 +236,8 @@ static void read_dependences(void *data, Expr *read, int nconds, Expr *const *co
         isl_map *write = depend_write(r->g, w->at[i]);
         add_dep(r->g, w->at[i], r->s, read->tensor, read, isl_map_apply_range(write, isl_map_reverse(isl_map_copy(access))));
     }
+    if (intermediate && r->g->deps.n == before)
+        VEC_PUSH(r->g->a, &r->dead, read);
     isl_map_free(access);
 }
 
@@ -263,19 +267,58 @@ static void scan_dependence(Program *g, Stmt *s)
     add_dep(g, s, s, s->eq->lhs, NULL, isl_map_intersect_range(next, isl_set_copy(s->domain)));
 }
 
+// A read of an intermediate that no element reaches, in a branch never taken, has no place to read from: any value does.
+// (A read that is always outside gives its border.)
+static Expr *dead_value(Arena *a, const Expr *read)
+{
+    for (int d = 0; d < read->n; d++)
+        if ((read->outside >> d & 1) && read->tensor->border[d].kind == BORDER_CONST)
+            return read->tensor->border[d].value;
+    return dtype_is_float(read->type) ? expr_float(a, read->type, 0, read->range) : expr_int(a, read->type, 0, read->range);
+}
+
+static Expr *without(Arena *a, Expr *e, Expr *const *dead, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (e == dead[i])
+            return dead_value(a, e);
+    Expr **args = ARENA_ARRAY(a, Expr *, e->n + 1);
+    bool changed = false;
+    for (int i = 0; i < e->n; i++) {
+        args[i] = without(a, e->args[i], dead, n);
+        changed = changed || args[i] != e->args[i];
+    }
+    if (!changed)
+        return e;
+    Expr *copy = ARENA_NEW(a, Expr);
+    *copy = *e;
+    copy->args = args;
+    return copy;
+}
+
+static void drop_dead_reads(Reader *r)
+{
+    Equation *eq = r->s->eq;
+    if (r->dead.n == 0)
+        return;
+    eq->rhs = without(r->g->a, eq->rhs, r->dead.at, r->dead.n);
+    for (int i = 0; eq->nest && i < eq->nest->conds.n; i++)
+        eq->nest->conds.at[i] = without(r->g->a, eq->nest->conds.at[i], r->dead.at, r->dead.n);
+}
+
 static void statement_dependences(Program *g, Stmt *s)
 {
-    Reader r = { g, s };
+    Reader r = { .g = g, .s = s };
     if (s->kind == STMT_INIT)
         return;
     depend_visit_reads(g->a, s->eq->rhs, read_dependences, &r);
+    for (int i = 0; s->kind == STMT_UPDATE && i < s->eq->nest->conds.n; i++)
+        depend_visit_reads(g->a, s->eq->nest->conds.at[i], read_dependences, &r);
+    drop_dead_reads(&r);
     if (s->kind == STMT_SCAN)
         scan_dependence(g, s);
-    if (s->kind != STMT_UPDATE)
-        return;
-    for (int i = 0; i < s->eq->nest->conds.n; i++)
-        depend_visit_reads(g->a, s->eq->nest->conds.at[i], read_dependences, &r);
-    accumulator_dependence(g, g->stmts.at[s->id - 1], s);
+    if (s->kind == STMT_UPDATE)
+        accumulator_dependence(g, g->stmts.at[s->id - 1], s);
 }
 
 Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k)

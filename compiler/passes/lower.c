@@ -474,6 +474,46 @@ static void prune_locals(Node *n)
         prune_locals(n->body.at[i]);
 }
 
+static bool declares(const Node *n, const Tensor *t)
+{
+    for (int i = 0; i < n->locals.n; i++)
+        if (n->locals.at[i] == t)
+            return true;
+    return false;
+}
+
+// Does anything below use the register outside of every node that declares it?
+static bool uses_undeclared(const Node *n, const Tensor *t)
+{
+    if (n->kind == NODE_OP)
+        return uses_tensor(n, t);
+    if (declares(n, t))
+        return false;
+    for (int i = 0; i < n->body.n; i++)
+        if (uses_undeclared(n->body.at[i], t))
+            return true;
+    return false;
+}
+
+// isl leaves out a loop of one known iteration, and with it the place of its registers: they go into the smallest block
+// that holds all such uses.
+static void declare_lost(Plan *p, Node *n, Tensor *t)
+{
+    Node *only = NULL;
+    int users = 0;
+    for (int i = 0; i < n->body.n; i++)
+        if (uses_undeclared(n->body.at[i], t)) {
+            only = n->body.at[i];
+            users++;
+        }
+    if (users == 0)
+        return;
+    if (users == 1 && only->kind != NODE_OP)
+        declare_lost(p, only, t);
+    else
+        VEC_PUSH(p->a, &n->locals, t);
+}
+
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
 {
     Lower l = { .p = p, .t = t, .leaf = leaf };
@@ -497,4 +537,9 @@ void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
     isl_ast_node_free(ast);
     isl_ast_build_free(b);
     prune_locals(leaf->node);
+    for (int i = 0; i < leaf->stmts.n; i++) {
+        Tensor *x = leaf->stmts.at[i]->eq->lhs;
+        if (t->storage[x->id].kind == STORE_REGISTER && !declares(leaf->node, x))
+            declare_lost(p, leaf->node, x);
+    }
 }
