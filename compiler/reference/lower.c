@@ -200,6 +200,16 @@ static void plan_solution(Run *r, Definition *d)
     d->solvable = d->nsteps == d->nspans;
 }
 
+// After normalize a reduction or scan is the equation's own, and what it ranges over stands beside its body.
+static Expr *right_side(Run *r, const Equation *e)
+{
+    if (e->kind == EQ_MAP)
+        return e->rhs;
+    Expr *nest = expr_new(r->arena, e->kind == EQ_SCAN ? OP_SCAN : OP_REDUCE, e->lhs->type, e->range, 1, &e->rhs);
+    nest->nest = e->nest;
+    return nest;
+}
+
 static void lower_equation(Run *r, const Equation *e)
 {
     Definition *d = ARENA_NEW(r->arena, Definition);
@@ -214,7 +224,7 @@ static void lower_equation(Run *r, const Equation *e)
     d->nconds = e->conds.n;
     d->conds = lower_list(r, d, e->conds.n, e->conds.at);
     plan_solution(r, d);
-    d->rhs = run_lower_expr(r, d, e->rhs);
+    d->rhs = run_lower_expr(r, d, right_side(r, e));
     d->nslots = d->slots.n;
     if (d->nslots > d->cells->nslots)
         d->cells->nslots = d->nslots;
