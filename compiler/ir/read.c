@@ -112,8 +112,10 @@ static Expr *read_name(IrReader *r, const Tree *t) {
     if (index)
         return expr_index(r->arena, index, t->range);
     Name *n = find(r, t->text);
-    if (!n)
+    if (!n) {
+        irread_bind(r, t->text, t->range);          // reported once
         return irread_fail(r, t->range, "nothing defines '%s'", t->text);
+    }
     if (n->dim)
         return expr_dim(r->arena, n->dim, t->range);
     Expr *e = expr_new(r->arena, OP_READ, n->tensor->type, t->range, 0, NULL);
