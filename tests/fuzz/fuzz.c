@@ -89,8 +89,23 @@ static const char *modes(const Fuzz *f) {
     return rounds[f->seed % 4];
 }
 
+// Every other round: that the IR, as text, reads back as the same.
+static const char *level(const Fuzz *f) {
+    static const char *const rounds[] = {"task", NULL, "tile", NULL};
+    return rounds[f->seed % 4];
+}
+
+static void put_command(const Fuzz *f, char *to, size_t size, const char *path, const char *sizes) {
+    int n = text_put(to, size, "exec >'%s/log.txt' 2>&1 </dev/null; export XDG_CACHE_HOME='%s/cache'; timeout -k 5 %d '%s' check '%s' --effort 1 --verify-each %s %s %s",
+                     f->folder, f->folder, SECONDS, f->ptoc, path, modes(f), sizes, f->more);
+    const char *ir = level(f);
+    if (ir)
+        text_put(to + n, size - (size_t)n, " && cd '%s' && '%s' --emit-ir=%s '%s' -o 1.ptoir && '%s' --emit-ir=%s 1.ptoir -o 2.ptoir && "
+                 "{ cmp 1.ptoir 2.ptoir || { echo 'error: the IR reads back as another'; exit 1; }; }", f->folder, f->ptoc, ir, path, f->ptoc, ir);
+}
+
 static Outcome check(Fuzz *f, const char *path, int n, const Kernel *kernels) {
-    char command[3 * PATH_MAX + 512], log[PATH_MAX + 16], sizes[DIMS * 48] = "";
+    char command[8 * PATH_MAX], log[PATH_MAX + 16], sizes[DIMS * 48] = "";
     write_kernels(path, n, kernels);
     for (int d = 0; d < DIMS; d++) {
         bool all = true;
@@ -99,8 +114,7 @@ static Outcome check(Fuzz *f, const char *path, int n, const Kernel *kernels) {
         strcat(sizes, all ? f->sizes[d] : "");
     }
     text_put(log, sizeof log, "%s/log.txt", f->folder);
-    text_put(command, sizeof command, "XDG_CACHE_HOME='%s/cache' timeout -k 5 %d '%s' check '%s' --effort 1 %s %s %s >'%s' 2>&1 </dev/null", f->folder,
-             SECONDS, f->ptoc, path, modes(f), sizes, f->more, log);
+    put_command(f, command, sizeof command, path, sizes);
     int status = system(command);
     if (status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) || (WIFEXITED(status) && WEXITSTATUS(status) == 130))
         exit(130);
