@@ -43,6 +43,7 @@ typedef struct {
     int temps;                    // numbers variables of checked subscripts
     int sites;                    // numbers places that can fault
     bool streams;                 // the function stores past the caches
+    VEC(const Node *) pasts;      // the operations of the vector loop that may
 } Emit;
 
 // names.c

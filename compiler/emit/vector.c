@@ -124,7 +124,7 @@ static const char *lanewise(Emit *e, const Expr *x)
     e->vec = &lane;
     const char *value = c_value(e, x);
     e->vec = outer;
-    return arena_printf(e->a, "__extension__({ %s %s; for (int l = 0; l < %d; l++) %s[l] = %s%s%s; %s; })", type, r, e->vec->lanes, r, mask ? "-(" : "", value,
+    return arena_printf(e->a, "__extension__({ %s %s = { 0 }; for (int l = 0; l < %d; l++) %s[l] = %s%s%s; %s; })", type, r, e->vec->lanes, r, mask ? "-(" : "", value,
                         mask ? " != 0)" : "", r);
 }
 
@@ -379,9 +379,14 @@ static bool streams(Emit *e, const Node *n)
     return n->op == OPK_MAP && t->kind == TENSOR_OUTPUT && (t->type == DT_F32 || t->type == DT_F64) && !c_is_read(e, t) && place_stride(e, t, n->subs) == 1;
 }
 
-static const char *past_name(Emit *e, const Tensor *t)
+static const char *past_name(Emit *e, const Node *op)
 {
-    return arena_printf(e->a, "%s_past", e->tensor[t->id]);
+    int n = 0;
+    while (n < e->pasts.n && e->pasts.at[n] != op)
+        n++;
+    if (n == e->pasts.n)
+        VEC_PUSH(e->a, &e->pasts, op);
+    return arena_printf(e->a, n ? "%s_past%d" : "%s_past", e->tensor[op->tensor->id], n);
 }
 
 static void store_memory(Emit *e, const Node *n, const char *v)
@@ -405,7 +410,7 @@ static void store_memory(Emit *e, const Node *n, const char *v)
     else if (t->type == DT_BOOL)
         c_line(e, "%s(&%s, %s);", fn(e, "store", "u8"), place, converted(e, arena_printf(e->a, "(-%s)", v), "u8"));
     else if (streams(e, n))
-        c_line(e, "%s(&%s, %s, %s);", fn(e, "put", dtype_name(t->type)), place, v, past_name(e, t));
+        c_line(e, "%s(&%s, %s, %s);", fn(e, "put", dtype_name(t->type)), place, v, past_name(e, n));
     else
         c_line(e, "%s(&%s, %s);", fn(e, "store", dtype_name(t->type)), place, v);
 }
@@ -693,7 +698,7 @@ static void decide_streams(Emit *e, const Node *n)
         if (!streams(e, b))
             continue;
         const char *big = name_symbol(e, arena_printf(e->a, "%s_big", e->tensor[b->tensor->id]));
-        c_line(e, "const int %s = %s && pto_aligned(&%s, %d);", past_name(e, b->tensor), big, c_place(e, b->tensor, b->subs), dtype_bytes(b->tensor->type) * e->vec->lanes);
+        c_line(e, "const int %s = %s && pto_aligned(&%s, %d);", past_name(e, b), big, c_place(e, b->tensor, b->subs), dtype_bytes(b->tensor->type) * e->vec->lanes);
         e->streams = true;
     }
 }
@@ -740,6 +745,7 @@ bool vector_loop(Emit *e, const Node *n)
     c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", j, lo, j, hi, j);
     e->indent++;
     e->vec = &vec;
+    e->pasts.n = 0;
     decide_streams(e, n);
     for (int copies = n->unroll; copies >= 1; copies = copies > 1 ? 1 : 0) {
         e->vec = &vec;

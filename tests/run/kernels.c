@@ -60,9 +60,9 @@ bool compile_c(const char *path) {
 }
 
 bool round_trip(const char *path) {
-    static const char *const levels[] = {"task", "tile", "move"};
+    static const char *const levels[] = {"task", "tile"};       // the move level comes with the accelerator
     bool ok = true;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         char *one = quote(text("%s/%s1.ptoir", scratch, levels[i])), *two = quote(text("%s/%s2.ptoir", scratch, levels[i]));
         ok = expect_exit(0, NULL, "%s --emit-ir=%s %s -o %s && %s --emit-ir=%s %s -o %s && diff %s %s", quote(setup.ptoc), levels[i], quote(path),
                          one, quote(setup.ptoc), levels[i], one, two, one, two) && ok;

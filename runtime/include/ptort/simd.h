@@ -9,8 +9,10 @@
 
 #ifndef PTORT_SIMD_H
 #define PTORT_SIMD_H
-#if defined(__x86_64__)
+#if PTO_X86
 #include <immintrin.h>
+#elif defined(__x86_64__)
+#include <emmintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
@@ -39,7 +41,7 @@ PTO_INLINE void pto_stream_end(void)
 #define PTO_LANES 4
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
@@ -88,7 +90,7 @@ PTO_INTEGER(uint8_t, u8, i8, u8)
 // The positions i, i + 1, ... of the lanes.
 PTO_INLINE PTO_VEC(i64) PTO_FN(iota, i64)(int64_t i)
 {
-    PTO_VEC(i64) v;
+    PTO_VEC(i64) v = { 0 };
     for (int l = 0; l < PTO_LANES; l++)
         v[l] = i + l;
     return v;
@@ -320,7 +322,7 @@ PTO_INLINE PTO_VEC(f32) PTO_FN(load_f16, f32)(const uint16_t *p)
     memcpy(&h, p, sizeof h);
     return (PTO_VEC(f32))_mm512_cvtph_ps(h);
 #else
-    PTO_VEC(f32) v;
+    PTO_VEC(f32) v = { 0 };
     for (int l = 0; l < PTO_LANES; l++)
         v[l] = pto_f16_to_f32(p[l]);
     return v;
@@ -448,7 +450,7 @@ PTO_ACROSS_INTEGER(uint16_t, u16, i16)
 PTO_ACROSS_INTEGER(int8_t, i8, i8)
 PTO_ACROSS_INTEGER(uint8_t, u8, i8)
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 
