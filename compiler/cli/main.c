@@ -5,6 +5,7 @@
 #include "cli/unit.h"
 #include "data/output.h"
 #include "machine/machine.h"
+#include "passes/schedule.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -98,7 +99,13 @@ static int print_diagnostics(void)
 static int print_passes(void)
 {
     for (const char *const *p = pipeline_passes(); *p; p++)
-        printf("%s\n", *p);
+        printf("%-12s %s\n", *p, pipeline_about(*p));
+    return 0;
+}
+
+static int print_directives(void)
+{
+    schedule_help(stdout);
     return 0;
 }
 
@@ -110,6 +117,7 @@ static int print(Arena *a, const Options *o)
     case PRINT_TARGETS: return print_targets(a);
     case PRINT_DIAGNOSTICS: return print_diagnostics();
     case PRINT_PASSES: return print_passes();
+    case PRINT_DIRECTIVES: return print_directives();
     case PRINT_NOTHING: break;
     }
     return 0;

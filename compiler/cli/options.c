@@ -133,8 +133,11 @@ static bool set_emit_ir(Parser *p, const char *v)
 
 static bool set_help(Parser *p, const char *v)
 {
-    static const char *const words[] = {"", "diagnostics", "passes", NULL};
-    p->o->print = *v == 0 ? PRINT_HELP : *v == 'd' ? PRINT_DIAGNOSTICS : PRINT_PASSES;
+    static const char *const words[] = {"", "diagnostics", "passes", "directives", NULL};
+    static const PrintWhat what[] = {PRINT_HELP, PRINT_DIAGNOSTICS, PRINT_PASSES, PRINT_DIRECTIVES};
+    for (int k = 0; words[k]; k++)
+        if (strcmp(words[k], v) == 0)
+            p->o->print = what[k];
     return one_of(p, "--help", v, words);
 }
 
@@ -214,7 +217,7 @@ static const Option table[] = {
     {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass"},
     {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run"},
     {"--print-targets", NULL, TAKES_NONE, FOR_COMPILE, set_print_targets, "list the machines that are known"},
-    {"--help", "TOPIC", TAKES_OPTIONAL, FOR_ALL, set_help, "this text, or diagnostics, or passes"},
+    {"--help", "TOPIC", TAKES_OPTIONAL, FOR_ALL, set_help, "this text, or diagnostics, passes, directives"},
     {"-h", NULL, TAKES_NONE, FOR_ALL, set_help, NULL},
     {"--version", NULL, TAKES_NONE, FOR_ALL, set_version, "the version"},
 };

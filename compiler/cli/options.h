@@ -12,7 +12,7 @@
 
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_CHECK, COMMAND_INFO } Command;
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
-typedef enum { PRINT_NOTHING, PRINT_HELP, PRINT_VERSION, PRINT_TARGETS, PRINT_DIAGNOSTICS, PRINT_PASSES } PrintWhat;
+typedef enum { PRINT_NOTHING, PRINT_HELP, PRINT_VERSION, PRINT_TARGETS, PRINT_DIAGNOSTICS, PRINT_PASSES, PRINT_DIRECTIVES } PrintWhat;
 
 typedef VEC(const char *) Words;
 typedef struct { const char *name, *value; } Binding;                // NAME=VALUE

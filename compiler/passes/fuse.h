@@ -65,10 +65,12 @@ void fuse_close_classes(Fuse *f, const Groups *units, DepList *const *into);
 // Would a wished axis be lost when a group keeps only the loops that `kept` marks?
 bool fuse_loses_axis(Fuse *f, const Group *g, const bool *kept);
 bool fuse_loses_option(Fuse *f, const Group *unit, const bool *taken);
-// Keeps the loops that `parallel` names, in its order. The directive, or NULL.
-const ParallelWish *fuse_select_axes(Fuse *f, Group *g);
-// What `parallel` says about a recurrence, or NULL; and whether the loops of a wave, or a sequential loop, go with it.
-const ParallelWish *fuse_wished(Fuse *f, const Group *g);
+// Keeps the loops that `parallel` names, in its order.
+void fuse_select_axes(Fuse *f, Group *g);
+// What `parallel` says about a group, or NULL; *other: a statement for which it asks for another mode. Whether the loops of a
+// wave, or a sequential loop, go with it.
+const ParallelWish *fuse_wished(Fuse *f, const Group *g, const Stmt **other);
+void fuse_refuse_mode(Fuse *f, const Group *g, const Stmt *other);
 bool fuse_is_wished(Fuse *f, const Group *g, const Theta *theta);
 bool fuse_may_be_outer(Fuse *f, const Group *g, const Theta *theta);
 // Reports why a `fuse` directive cannot be had.

@@ -5,7 +5,9 @@
 // parallel; else as serial code. Leaves get their statements, dependences and intervals here. Test: see fuse.c
 #include "passes/fuse.h"
 
+#include "passes/explain.h"
 #include "passes/plan_sets.h"
+#include "passes/schedule_check.h"
 #include "passes/tile_size.h"
 
 // ---- nodes ----------------------------------------------------------------------------------------------------
@@ -32,6 +34,50 @@ static const char *theta_name(const Stmt *s, Theta t)
     return t.idx >= 0 ? s->index[t.idx]->name : "t";
 }
 
+static bool uses_grid(const StmtPlan *sp, const Expr *e)
+{
+    for (int q = 0; q < sp->nintervals; q++)
+        if (sp->interval[q].theta.idx >= 0 && expr_uses(e, sp->stmt->index[sp->interval[q].theta.idx]))
+            return true;
+    return false;
+}
+
+// Do the tiles of a statement differ in work: bounds of inner loops that the grid's indices move, conditions on several?
+static bool is_uneven(Plan *p, const StmtPlan *sp)
+{
+    const Stmt *s = sp->stmt;
+    for (int k = 0; k < s->n; k++) {
+        bool even = true;
+        if (uses_grid(sp, s->index[k]->lo) || uses_grid(sp, s->index[k]->hi))
+            tile_size_extent(p, s, k, &even);
+        if (!even)
+            return true;
+    }
+    for (int i = 0; i < s->eq->conds.n; i++) {
+        int used = 0;
+        for (int k = 0; k < s->n; k++)
+            used += expr_uses(s->eq->conds.at[i], s->index[k]);
+        if (used > 1 && uses_grid(sp, s->eq->conds.at[i]))
+            return true;
+    }
+    return false;
+}
+
+// Static or dynamic, where nothing else was said; the reason.
+static const char *choose_mode(Fuse *f, Leaf *leaf)
+{
+    Node *n = leaf->node;
+    if (n->mode != MODE_AUTO)
+        return "as the schedule says";
+    n->mode = MODE_STATIC;
+    for (int i = 0; i < leaf->stmts.n; i++)
+        if (is_uneven(f->p, plan_of(f->p, leaf->stmts.at[i]))) {
+            n->mode = MODE_DYNAMIC;
+            return arena_printf(f->p->a, "the tiles of %s differ in work", stmt_text(f->p->a, f->p->g, leaf->stmts.at[i]));
+        }
+    return "all tiles are alike, and each worker finds its own again";
+}
+
 static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode, const ParallelWish *wish)
 {
     Arena *a = f->p->a;
@@ -39,6 +85,10 @@ static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode, const Parall
     n->mode = wish && wish->mode != MODE_AUTO ? wish->mode : mode;
     n->max_workers = wish ? wish->max : 0;
     n->ndims = g->ndims;
+    for (int q = 0; mode == MODE_WAVE && q < g->ndims; q++) {
+        n->noffsets = g->ndims;
+        n->offsets[q][q] = 1;
+    }
     Leaf *leaf = new_leaf(f, g, n, depth);
     for (int q = 0; q < g->ndims; q++) {
         GridDim *d = &n->dims[q];
@@ -57,6 +107,8 @@ static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode, const Parall
             sp->interval[sp->nintervals++] = (Interval){ d->lo, d->hi, m->theta[q], m->before[q], m->after[q] };
         }
     }
+    const char *why = choose_mode(f, leaf);
+    explain_grid(f->p, leaf, why);
     tile_size_choose(f->p, leaf);
     return n;
 }
@@ -64,7 +116,7 @@ static Node *grid_node(Fuse *f, Group *g, int depth, GridMode mode, const Parall
 static Node *serial_node(Fuse *f, Group *g, int depth)
 {
     Node *n = node_new(f->p->a, NODE_GRID);           // without dims: serial
-    new_leaf(f, g, n, depth);
+    explain_grid(f->p, new_leaf(f, g, n, depth), NULL);
     return n;
 }
 
@@ -110,12 +162,9 @@ static Node *wave_node(Fuse *f, Group *g, const ParallelWish *wish, int depth)
     if (two)
         set_loop(f, g, 1, second);
     g->ndims = two ? 2 : 1;
-    fuse_select_axes(f, g);
-    Node *node = grid_node(f, g, depth, MODE_WAVE, wish);
-    node->noffsets = g->ndims;
-    for (int q = 0; q < g->ndims; q++)
-        node->offsets[q][q] = 1;
-    return node;
+    if (wish)
+        fuse_select_axes(f, g);
+    return grid_node(f, g, depth, MODE_WAVE, wish);
 }
 
 static DepList not_carried(Fuse *f, const DepList *deps, const Theta *theta)
@@ -152,6 +201,7 @@ static Node *sequential_node(Fuse *f, Group *g, const Theta *theta, int depth)
     Node *body = fuse_list(f, &g->stmts, &rest, depth + 1, &parallel);
     if (parallel) {
         Node *n = node_new(a, NODE_LOOP);
+        explain_outer(f->p, loop, &g->stmts, &g->inner, theta);
         loop->index->lo = range.begin;
         loop->index->hi = range.end;
         n->index = loop->index;
@@ -170,12 +220,10 @@ static Node *sequential_node(Fuse *f, Group *g, const Theta *theta, int depth)
     return NULL;
 }
 
-static Node *recurrence_node(Fuse *f, Group *g, const ParallelWish *wish, int depth, bool *parallel)
+static Node *recurrence_node(Fuse *f, Group *g, const ParallelWish *wish, bool wave, int depth, bool *parallel)
 {
     Theta *theta = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
-    Node *n = NULL;
-    if (!wish || wish->mode == MODE_AUTO || wish->mode == MODE_WAVE)
-        n = wave_node(f, g, wish, depth);
+    Node *n = wave ? wave_node(f, g, wish, depth) : NULL;
     if (!n && align_any(f, g, NULL, fuse_may_be_outer, theta))
         n = sequential_node(f, g, theta, depth);
     if (!n)
@@ -186,12 +234,19 @@ static Node *recurrence_node(Fuse *f, Group *g, const ParallelWish *wish, int de
 
 Node *fuse_group_node(Fuse *f, Group *g, int depth, bool *parallel)
 {
-    const ParallelWish *wish = fuse_select_axes(f, g);
+    const Stmt *other;
+    const ParallelWish *wish = fuse_wished(f, g, &other);
+    if (wish)
+        fuse_select_axes(f, g);
     if (g->ndims > 0) {
         *parallel = true;
+        if (other)
+            fuse_refuse_mode(f, g, other);
         fuse_overlaps(f, g);
         return grid_node(f, g, depth, MODE_AUTO, wish);
     }
-    bool serial = !g->cyclic || (wish && wish->mode == MODE_SERIAL);
-    return serial ? serial_node(f, g, depth) : recurrence_node(f, g, wish, depth, parallel);
+    if (!g->cyclic || (wish && wish->mode == MODE_SERIAL))
+        return serial_node(f, g, depth);
+    bool wave = !wish || (!other && (wish->mode == MODE_AUTO || wish->mode == MODE_WAVE));
+    return recurrence_node(f, g, wish, wave, depth, parallel);
 }

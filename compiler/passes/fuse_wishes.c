@@ -124,21 +124,25 @@ bool fuse_loses_option(Fuse *f, const Group *unit, const bool *taken)
     return false;
 }
 
-const ParallelWish *fuse_wished(Fuse *f, const Group *g)
+const ParallelWish *fuse_wished(Fuse *f, const Group *g, const Stmt **other)
 {
     const ParallelWish *p = NULL;
+    *other = NULL;
     for (int i = 0; i < g->stmts.n; i++) {
         const StmtWish *w = wish(f, g->stmts.at[i]);
         if (!w || !w->parallel)
             continue;
-        if (p && p != w->parallel && p->mode != w->parallel->mode && p->mode != MODE_AUTO && w->parallel->mode != MODE_AUTO) {
-            diag_report(f->p->g->diags, D_SCHEDULE, w->parallel->range, "%s shares a grid with %s, for which another mode is asked for",
-                        stmt_text(f->p->a, f->p->g, g->stmts.at[i]), stmt_text(f->p->a, f->p->g, g->stmts.at[0]));
-            return p;
-        }
+        if (p && p->mode != w->parallel->mode && p->mode != MODE_AUTO && w->parallel->mode != MODE_AUTO)
+            *other = g->stmts.at[i];
         p = !p || p->mode == MODE_AUTO ? w->parallel : p;
     }
     return p;
+}
+
+void fuse_refuse_mode(Fuse *f, const Group *g, const Stmt *other)
+{
+    diag_report(f->p->g->diags, D_SCHEDULE, wish(f, other)->parallel->range, "%s shares a grid with %s, for which another mode is asked for",
+                stmt_text(f->p->a, f->p->g, other), stmt_text(f->p->a, f->p->g, g->stmts.at[0]));
 }
 
 // Where loop q of a group stands among the axes that are named: -1: nowhere.
@@ -163,11 +167,8 @@ static void keep_loops(Fuse *f, Group *g, int n, const int *from)
     g->ndims = n;
 }
 
-const ParallelWish *fuse_select_axes(Fuse *f, Group *g)
+void fuse_select_axes(Fuse *f, Group *g)
 {
-    const ParallelWish *p = fuse_wished(f, g);
-    if (!p)
-        return NULL;
     int from[MAX_GRID], place[MAX_GRID], n = 0;
     for (int q = 0; q < g->ndims; q++) {
         int at = place_of(f, g, q), k = n;
@@ -182,7 +183,6 @@ const ParallelWish *fuse_select_axes(Fuse *f, Group *g)
         n++;
     }
     keep_loops(f, g, n, from);
-    return p;
 }
 
 bool fuse_is_wished(Fuse *f, const Group *g, const Theta *theta)
@@ -325,7 +325,7 @@ static const char *wasted(Fuse *f, const Group *g, const Stmt *s, int q, int64_t
 {
     const Member *m = &f->member[s->id];
     const Tensor *t = s->eq->lhs;
-    int64_t bytes = planes * (dtype_bits(t->type) < 8 ? 1 : dtype_bits(t->type) / 8);
+    int64_t bytes = planes * dtype_bytes(t->type);
     const char *of = "";
     for (int k = 0; k < s->nouter; k++) {
         bool tiled = false;

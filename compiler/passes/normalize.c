@@ -144,7 +144,7 @@ static Lifted new_lifted(Norm *n, const bool *used, Range range)
 {
     const Equation *work = n->work;
     Lifted l = { ARENA_NEW(n->a, Equation), 0, ARENA_ARRAY(n->a, Index *, work->indices.n + 1), ARENA_ARRAY(n->a, Expr *, work->indices.n + 1) };
-    *l.eq = (Equation){ .range = n->eq->range, .lhs_range = range, .origin = n->eq->id };
+    *l.eq = (Equation){ .range = n->eq->range, .lhs_range = range, .origin = n->eq->origin };
     for (int i = 0; i < work->indices.n; i++) {
         if (!used[i])
             continue;
@@ -524,7 +524,7 @@ static Equation *copy_equation(Norm *n, const Equation *eq)
 {
     Equation *copy = ARENA_NEW(n->a, Equation);
     *copy = *eq;
-    copy->origin = eq->id;
+    copy->origin = eq->origin;
     copy->conds.at = NULL;
     copy->conds.n = copy->conds.cap = 0;
     for (int i = 0; i < eq->conds.n; i++)

@@ -362,7 +362,8 @@ static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
         int idx = o->theta[s->id].idx;
         if (!w)
             continue;
-        loop->unroll = w->unroll[idx] ? w->unroll[idx] : loop->unroll;
+        if (w->unroll[idx] && s->kind != STMT_INIT)
+            loop->unroll = w->unroll[idx];
         if (w->vector == VECTOR_NONE || w->vector == idx)
             loop->lanes = w->lanes ? w->lanes : loop->lanes;
         if (w->vector == idx)

@@ -11,6 +11,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "machine/machine.h"
+#include "passes/explain.h"
 #include "passes/normalize.h"
 #include "passes/plan.h"
 #include "passes/prove.h"
@@ -29,6 +30,7 @@ typedef struct {
     const PipelineOptions *o;
     const Machine *machine;
     Kernels *normal;             // normalised, for --emit-ir=task
+    bool textual;                // the file is textual IR
 } Pipeline;
 
 typedef struct {
@@ -39,7 +41,7 @@ typedef struct {
     Schedule *schedule;
     Plan *plan;
     TileKernel *tile;
-    bool lowered;                // the tile level is complete
+    bool inlined, lowered;       // `inline` is carried out; the tile level is complete
 } Job;
 
 // ---- the passes ---------------------------------------------------------------------------------------------------
@@ -52,21 +54,32 @@ static bool run_prove(Job *j)
     return true;
 }
 
-// Textual IR may be past it: then it has what only `normalize` makes.
-static bool is_normal(const Kernel *k)
+static bool is_nest(Expr *e, void *data)
 {
-    for (int i = 0; i < k->tensors.n; i++)
-        if (k->tensors.at[i]->kind == TENSOR_HIDDEN)
+    bool *found = data;
+    *found = *found || op_class(e->op) == OPC_NEST;
+    return !*found;
+}
+
+// Textual IR may be past it. (Source never is: what nobody needs is dropped here.)
+static bool is_normal(const Job *j)
+{
+    bool found = !j->p->textual;
+    for (int i = 0; i < j->kernel->outputs.n; i++)
+        found = found || j->kernel->outputs.at[i]->init;
+    for (int i = 0; i < j->kernel->equations.n; i++) {
+        const Equation *e = j->kernel->equations.at[i];
+        if (e->kind != EQ_MAP)
             return true;
-    for (int i = 0; i < k->equations.n; i++)
-        if (k->equations.at[i]->kind != EQ_MAP)
-            return true;
-    return false;
+        found = found || e->otherwise;
+        expr_walk(e->rhs, is_nest, &found);
+    }
+    return !found;
 }
 
 static bool run_normalize(Job *j)
 {
-    if (is_normal(j->kernel))
+    if (is_normal(j))
         return true;
     j->kernel = normalize_kernel(j->p->isl, j->p->d, j->kernel);
     return j->kernel;
@@ -75,6 +88,7 @@ static bool run_normalize(Job *j)
 static bool run_inline(Job *j)
 {
     j->kernel = schedule_inline(j->p->a, j->p->isl, j->p->d, j->kernel, j->p->machine);
+    j->inlined = true;
     return j->kernel;
 }
 
@@ -118,6 +132,7 @@ static bool run_lower(Job *j)
 {
     for (int i = 0; i < j->plan->leaves.n; i++)
         lower_leaf(j->plan, j->tile, j->plan->leaves.at[i]);
+    unreached_reads(j->plan, j->tile);
     j->lowered = true;
     return true;
 }
@@ -172,12 +187,12 @@ const char *pipeline_about(const char *pass)
 // The task level, and the schedule as far as it is decided.
 static void print_task(FILE *out, const Job *j)
 {
-    Kernel k = *j->kernel;
+    Kernel k = j->inlined ? *schedule_inlined(j->p->a, j->kernel, j->p->machine) : *j->kernel;
     if (j->plan)
         k.schedules.n = 0;
     ir_print_task(out, &k);
     if (j->plan)
-        schedule_print(out, j->plan, j->tile);
+        schedule_print(out, j->plan, j->tile, false);
 }
 
 static void dump(const Job *j, const char *pass)
@@ -238,9 +253,11 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
         }
     }
     if (fine && schedule)
-        schedule_print(schedule, j.plan, j.tile);
+        schedule_print(schedule, j.plan, j.tile, true);
+    if (fine)
+        explain_kernel(j.plan, j.tile);
     if (fine && p->o->emit_ir)
-        VEC_PUSH(p->a, p->normal, j.kernel);
+        VEC_PUSH(p->a, p->normal, schedule_inlined(p->a, j.kernel, p->machine));
     if (j.program)
         depend_free(j.program);
     if (j.poly)
@@ -254,7 +271,7 @@ static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
     Kernel *k = (Kernel *)t->kernel;
     VEC_PUSH(p->a, p->normal, k);
     if (p->o->emit_schedule)
-        diag_report(p->d, D_UNSUPPORTED, k->range, "the tile level no longer knows the schedule it comes from");
+        fprintf(p->o->schedule_out, "// %s: the tile level no longer knows the schedule it comes from\n", k->name);
     return t;
 }
 
@@ -336,7 +353,7 @@ static void emit_all(const Pipeline *p, const TileKernels *done, FILE *c_out, FI
 bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *o, FILE *c_out, FILE *h_out)
 {
     Kernels normal = { 0 };
-    Pipeline p = { a, isl, d, o, NULL, &normal };
+    Pipeline p = { a, isl, d, o, NULL, &normal, file->level != NULL };
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
     if (!is_built(&p))
         return false;

@@ -13,6 +13,8 @@
 
 #define MAX_LOOPS 24
 
+typedef VEC(const char *) Sentences;                                 // of --explain
+
 // What a loop is for one statement: theta = sign * index + shift. idx < 0: the loop does not bind an index of it.
 typedef struct { int idx, sign; int64_t shift; } Theta;
 
@@ -28,9 +30,8 @@ typedef struct {
     int64_t tile;                // > 0: a loop over tiles of this many points; a loop over the points comes below it
     Index *index;                // outer loops: the loop's index
     NodeList nodes;              // what `lower` made of it
+    Sentences why;               // outer loops: what was decided, for --explain
 } Loop;
-
-typedef VEC(const char *) Sentences;                                 // of --explain
 
 typedef struct { Loop *loop; Theta theta; int seq; } PathEntry;      // loop NULL: only the sequence number counts
 
@@ -71,6 +72,7 @@ typedef struct {
     VEC(Loop *) loops;
     Node *root;
     FILE *explain;               // NULL: silent
+    Sentences *about;            // by tensor id: its storage; NULL: nothing was said
 } Plan;
 
 static inline StmtPlan *plan_of(const Plan *p, const Stmt *s) { return &p->stmt[s->id]; }
@@ -105,6 +107,7 @@ Plan *fuse_program(Arena *a, Program *g, const Machine *m, Schedule *s, int opt_
 bool order_leaf(Plan *p, Leaf *leaf);                                        // point loops; false after an error (a cycle)
 void storage_assign(Plan *p, TileKernel *t);                                 // where every tensor lives
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf
+void unreached_reads(Plan *p, TileKernel *t);                                // reads of registers outside of their lifetime
 void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
 
 #endif

@@ -77,6 +77,9 @@ bool schedule_told(Schedule *s, Range at);
 // is to be inlined. NULL after errors. Before `depend`.
 Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m);
 
+// A kernel that schedule_inline returned, without the directives that it carried out; for its text.
+Kernel *schedule_inlined(Arena *a, const Kernel *k, const Machine *m);
+
 // Does a machine of this name go by `word`? It does by its name, the first parts of it, and `cpu`.
 bool schedule_machine_is(const char *name, const char *word);
 

@@ -15,22 +15,32 @@ const char *distance_text(Arena *a, Distance d)
     return high ? arena_printf(a, "distance %lld or less", max) : "any distance";
 }
 
-// "u.1" is equation 1 of `u`; "y.sum.1" a sum in `y`.
+static bool is_number(const char *part, size_t n)
+{
+    return n > 0 && strspn(part, "0123456789") >= n;
+}
+
+// The next part of a dotted name; its length in *n. NULL: there is none.
+static const char *next_part(const char *from, size_t *n)
+{
+    if (*from != '.')
+        return NULL;
+    *n = strcspn(from + 1, ".");
+    return from + 1;
+}
+
+// "u.1" is equation 1 of `u`, "u.1.0" a part of it, "y.sum.1" a sum in `y`.
 const char *stmt_text(Arena *a, const Program *g, const Stmt *s)
 {
-    const Equation *e = s->eq;
-    const char *name = e->name, *dot = strchr(name, '.');
+    const char *name = s->eq->name, *at = name + strcspn(name, ".");
+    const char *text = arena_printf(a, "`%.*s`", (int)(at - name), name), *part;
+    size_t n;
     (void)g;
-    if (!dot)
-        return arena_printf(a, "`%s`", name);
-    const char *of = arena_strndup(a, name, (size_t)(dot - name));
-    if (dot[1] < '0' || dot[1] > '9')
-        return arena_printf(a, "the %.*s in `%s`", (int)strcspn(dot + 1, "."), dot + 1, of);
-    const char *rest = strchr(dot + 1, '.');
-    int number = (int)strcspn(dot + 1, ".");
-    if (!rest)
-        return arena_printf(a, "equation %.*s of `%s`", number, dot + 1, of);
-    return arena_printf(a, "the %.*s in equation %.*s of `%s`", (int)strcspn(rest + 1, "."), rest + 1, number, dot + 1, of);
+    for (int depth = 0; (part = next_part(at, &n)) && is_number(part, n); depth++, at = part + n)
+        text = arena_printf(a, depth ? "part %.*s of %s" : "equation %.*s of %s", (int)n, part, text);
+    if (part)
+        text = arena_printf(a, "the %.*s in %s", (int)n, part, text);
+    return text;
 }
 
 void note_dependence(Plan *p, const Dep *d)

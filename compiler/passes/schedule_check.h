@@ -6,7 +6,7 @@
 
 // "distance 1", "distance -1 to 1", "distance 2 or more", "any distance".
 const char *distance_text(Arena *a, Distance d);
-// How people call a statement: `y`, "the sum in `y`", "equation 1 of `u`".
+// How people call a statement: `y`, "the sum in `y`", "part 0 of equation 1 of `u`".
 const char *stmt_text(Arena *a, const Program *g, const Stmt *s);
 
 // Reports `what` as illegal because of a dependence that has this distance along the loop `index`. The last report takes more

@@ -220,3 +220,29 @@ Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machi
         poly_free(poly);
     return diags_errors(d) > errors ? NULL : in.k;
 }
+
+static TreeSchedule *without_inline(Arena *a, const TreeSchedule *s)
+{
+    TreeSchedule *copy = ARENA_NEW(a, TreeSchedule);
+    *copy = *s;
+    copy->block.at = NULL;
+    copy->block.n = copy->block.cap = 0;
+    for (int i = 0; i < s->block.n; i++)
+        if (strcmp(s->block.at[i]->name, "inline") != 0)
+            VEC_PUSH(a, &copy->block, s->block.at[i]);
+    return copy;
+}
+
+Kernel *schedule_inlined(Arena *a, const Kernel *k, const Machine *m)
+{
+    WordContext c = { a, NULL, k, m };
+    Kernel *copy = ARENA_NEW(a, Kernel);
+    *copy = *k;
+    copy->schedules.at = NULL;
+    copy->schedules.n = copy->schedules.cap = 0;
+    for (int i = 0; i < k->schedules.n; i++) {
+        const TreeSchedule *s = k->schedules.at[i];
+        VEC_PUSH(a, &copy->schedules, schedule_applies(&c, s) ? without_inline(a, s) : s);
+    }
+    return copy;
+}

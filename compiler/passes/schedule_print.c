@@ -318,7 +318,8 @@ static void print_storage(const Printer *p)
             if (st->kind != STORE_PARAM && st->kind != STORE_NONE && st->dim[d].kind == DIM_MODULO && index)
                 fprintf(p->out, "    fold %s.%s = %lld;\n", t->name, index, (long long)st->dim[d].modulo);
         }
-        if (full && !is_read_in_leaf(p, t))
+        const TensorWish *w = schedule_tensor(p->p->schedule, t);
+        if (full && (!is_read_in_leaf(p, t) || (w && w->materialize)))
             fprintf(p->out, "    materialize %s;\n", t->name);
     }
 }
@@ -345,11 +346,12 @@ static void print_inlined(const Printer *p)
     }
 }
 
-void schedule_print(FILE *out, Plan *plan, const TileKernel *t)
+void schedule_print(FILE *out, Plan *plan, const TileKernel *t, bool source)
 {
     Printer p = { out, plan, t };
     fprintf(out, "schedule %s on %s {\n", plan->kernel->name, target_word(plan->a, plan->machine->name));
-    print_inlined(&p);
+    if (source)
+        print_inlined(&p);
     for (int i = 0; i < plan->leaves.n; i++) {
         print_fused(&p, plan->leaves.at[i]);
         print_grid(&p, plan->leaves.at[i]);

@@ -11,6 +11,7 @@
 // the tasks. Test: tests/golden/storage*.pto (sizes), tests/run (values)
 #include "passes/plan.h"
 
+#include "passes/explain.h"
 #include "passes/plan_sets.h"
 #include "passes/schedule_check.h"
 
@@ -61,7 +62,7 @@ static bool is_private(const Life *l)
             if (r.min != 0 || r.max != 0)
                 return false;
         }
-        for (int q = 0; leaf->node->mode == MODE_WAVE && q < s->nintervals; q++) {
+        for (int q = 0; leaf->node->noffsets > 0 && q < s->nintervals; q++) {
             Distance r = graph_distance(l->p, d, s->interval[q].theta, t->interval[q].theta);
             if (r.min != 0 || r.max != 0)
                 return false;
@@ -213,11 +214,89 @@ static Expr *largest_width(const Life *l, isl_pw_aff *min, isl_pw_aff *max)
     return expr_simplify(a, expr_binary(a, OP_MAX, DT_INDEX, e, expr_int(a, DT_INDEX, 1, (Range){ 0, 0 })));
 }
 
+// What one writer touches of a dimension, when that can be read off: its index's range, cut by the tile or whole.
+typedef struct { const Interval *cut; Expr *lo, *hi; int64_t offset; } Reach;
+
+static bool over_dims_alone(const Stmt *s, const Expr *e)
+{
+    for (int i = 0; i < s->n; i++)
+        if (expr_uses(e, s->index[i]))
+            return false;
+    return true;
+}
+
+static bool reach_of(const Life *l, const Stmt *s, int d, Reach *r)
+{
+    const StmtPlan *sp = plan_of(l->p, s);
+    const Expr *sub = s->eq->subs[d];
+    for (int i = 0; i < s->n; i++) {
+        int64_t slope;
+        Index *index = s->index[i];
+        if (!expr_uses(sub, index))
+            continue;
+        Expr *zero = expr_int(l->p->a, DT_INDEX, 0, sub->range);
+        Expr *rest = expr_simplify(l->p->a, expr_substitute(l->p->a, (Expr *)sub, 1, &index, &zero));
+        bool outer = false;
+        for (int k = 0; k < plan_of(l->p, s)->leaf->nouter; k++)
+            outer = outer || sp->path[k].theta.idx == i;
+        if (!stride_coefficient(sub, index, &slope) || slope != 1 || rest->op != OP_CONST || outer || !over_dims_alone(s, index->lo) || !over_dims_alone(s, index->hi))
+            return false;
+        *r = (Reach){ NULL, index->lo, index->hi, rest->i };
+        for (int q = 0; q < sp->nintervals; q++)
+            if (sp->interval[q].theta.idx == i) {
+                if (r->cut || sp->interval[q].theta.sign < 0)
+                    return false;
+                r->cut = &sp->interval[q];
+                r->offset = rest->i - sp->interval[q].theta.shift;
+            }
+        return true;
+    }
+    return false;
+}
+
+static Expr *plus(const Life *l, Expr *e, int64_t c)
+{
+    return expr_simplify(l->p->a, expr_binary(l->p->a, OP_ADD, DT_INDEX, e, expr_int(l->p->a, DT_INDEX, c, (Range){ 0, 0 })));
+}
+
+// Base and extent of a dimension without asking isl: all writers must reach alike.
+static bool plain_dimension(const Life *l, StorageDim *sd, int d)
+{
+    Arena *a = l->p->a;
+    Reach first = { 0 }, r;
+    int64_t before = 0, after = 0;
+    for (int i = 0; i < l->writers.n; i++) {
+        if (!reach_of(l, l->writers.at[i], d, &r))
+            return false;
+        first = i == 0 ? r : first;
+        if (!r.cut != !first.cut || r.offset != first.offset || (r.cut && r.cut->lo != first.cut->lo))
+            return false;
+        if (!r.cut && (!expr_equal(r.lo, first.lo) || !expr_equal(r.hi, first.hi)))
+            return false;
+        before = r.cut && r.cut->before > before ? r.cut->before : before;
+        after = r.cut && r.cut->after > after ? r.cut->after : after;
+    }
+    Expr *one = expr_int(a, DT_INDEX, 1, (Range){ 0, 0 });
+    if (!first.cut) {
+        sd->base = plus(l, first.lo, first.offset);
+        sd->extent = expr_simplify(a, expr_binary(a, OP_MAX, DT_INDEX, expr_simplify(a, expr_binary(a, OP_SUB, DT_INDEX, first.hi, first.lo)), one));
+        return true;
+    }
+    const Node *grid = grid_of(l);
+    for (int q = 0; q < grid->ndims; q++)
+        if (grid->dims[q].lo == first.cut->lo) {
+            sd->base = plus(l, expr_index(a, first.cut->lo, (Range){ 0, 0 }), first.offset - before);
+            sd->extent = plus(l, grid->dims[q].tile, before + after);
+            return true;
+        }
+    return false;
+}
+
 static void full_dimensions(const Life *l, Storage *st)
 {
     isl_set *elements = NULL;
     for (int d = 0; d < l->x->rank; d++) {
-        if (st->dim[d].kind != DIM_FULL)
+        if (st->dim[d].kind != DIM_FULL || plain_dimension(l, &st->dim[d], d))
             continue;
         if (!elements)
             elements = written_in_tile(l);
@@ -476,8 +555,6 @@ static const Dep *longest(const Life *l, int d, Distance *most)
     return found;
 }
 
-// ---- the pass ---------------------------------------------------------------------------------------------------
-
 static bool mark_logged(Expr *e, void *data)
 {
     bool *logged = data;
@@ -504,6 +581,70 @@ static void check_folds(Life *l, const Storage *st)
             diag_report(l->p->g->diags, D_ILLEGAL, w->fold_range, "%s here: no loop that computes and reads it runs along this dimension", what);
     }
 }
+
+// ---- for --explain ------------------------------------------------------------------------------------------------
+
+// "2 planes along `t`, all of `i` and all of `j`".
+static const char *dims_text(const Life *l, const Storage *st)
+{
+    Arena *a = l->p->a;
+    const char *parts[MAX_INDICES];
+    int n = 0;
+    for (int d = 0; d < l->x->rank && n < MAX_INDICES; d++) {
+        const char *name = "?";
+        for (int i = 0; i < l->writers.n && name[0] == '?'; i++)
+            name = index_of_dim(l->writers.at[i], d);
+        if (name[0] == '?')
+            name = arena_printf(a, "dimension %d", d);
+        else
+            name = arena_printf(a, "`%s`", name);
+        switch (st->dim[d].kind) {
+        case DIM_FULL: parts[n++] = arena_printf(a, "all of %s", name); break;
+        case DIM_DROP: parts[n++] = arena_printf(a, "one plane along %s", name); break;
+        case DIM_MODULO: parts[n++] = arena_printf(a, "%lld planes along %s", (long long)st->dim[d].modulo, name); break;
+        }
+    }
+    return explain_list(a, n, parts);
+}
+
+static const char *why_shared(const Life *l, bool logged)
+{
+    if (is_materialized(l->p, l->x))
+        return "the schedule keeps it as a whole";
+    if (logged)
+        return "a log reads it at the end";
+    if (!one_leaf(l))
+        return "several grids use it";
+    return plan_of(l->p, l->users.at[0])->leaf->node->noffsets > 0 ? "tiles of the wave hand it on" : "one step hands it on to the next";
+}
+
+static void explain_storage(const Life *l, const Storage *st, bool logged)
+{
+    const char *name = l->x->name;
+    if (!explains(l->p))
+        return;
+    switch (st->kind) {
+    case STORE_PARAM: return;
+    case STORE_NONE: explain_tensor(l->p, l->x, "`%s` is never used.", name); return;
+    case STORE_REGISTER: {
+        const StmtPlan *user = plan_of(l->p, l->users.at[0]);
+        const Loop *loop = st->depth > user->leaf->nouter ? user->path[st->depth - 1].loop : NULL;
+        if (loop)
+            explain_tensor(l->p, l->x, "`%s` is a register: a value is used up in the iteration of `%s` that computes it.", name, loop->name);
+        else
+            explain_tensor(l->p, l->x, "`%s` is a register: one value at a time is alive in a task.", name);
+        return;
+    }
+    case STORE_SCRATCH:
+        explain_tensor(l->p, l->x, "`%s` is scratch of each worker, since its uses are in one task: %s of a tile.", name, l->x->rank ? dims_text(l, st) : "one value");
+        return;
+    case STORE_WORKSPACE:
+        explain_tensor(l->p, l->x, "`%s` is in the workspace, since %s: %s.", name, why_shared(l, logged), l->x->rank ? dims_text(l, st) : "one value");
+        return;
+    }
+}
+
+// ---- the pass -----------------------------------------------------------------------------------------------------
 
 void storage_assign(Plan *p, TileKernel *t)
 {
@@ -539,5 +680,6 @@ void storage_assign(Plan *p, TileKernel *t)
         else
             keep_shared(&life[i], st, !logged[i] && !is_materialized(p, x));
         check_folds(&life[i], st);
+        explain_storage(&life[i], st, logged[i]);
     }
 }

@@ -6,6 +6,7 @@
 // waves take tiles small enough that the front is many tiles wide. A dimension with a halo gets tiles eight halos long.
 #include "passes/tile_size.h"
 
+#include "passes/explain.h"
 #include "passes/schedule_check.h"
 
 #include <string.h>
@@ -66,6 +67,37 @@ static bool in_grid(const StmtPlan *sp, int idx)
     return false;
 }
 
+// A difference over dims that bounds hi - lo: where hi is a minimum, of one of its arguments. NULL: there is none.
+static Expr *plain_extent(Plan *p, const Stmt *s, Expr *lo, Expr *hi)
+{
+    Expr *e = index_expr(p, OP_SUB, hi, lo);
+    if (over_dims(s, e))
+        return e;
+    for (int i = 0; hi->op == OP_MIN && i < 2; i++) {
+        Expr *x = plain_extent(p, s, lo, hi->args[i]);
+        if (x)
+            return x;
+    }
+    return NULL;
+}
+
+Expr *tile_size_extent(Plan *p, const Stmt *s, int idx, bool *even)
+{
+    Index *index = s->index[idx];
+    Expr *e = plain_extent(p, s, index->lo, index->hi);
+    *even = e;
+    if (e)
+        return e;
+    // As at the middle of the indices that move it: half of a triangle.
+    e = index_expr(p, OP_SUB, index->hi, index->lo);
+    for (int k = s->n - 1; k >= 0; k--) {
+        Expr *middle = index_expr(p, OP_DIV, index_expr(p, OP_ADD, s->index[k]->lo, s->index[k]->hi), number(p, 2));
+        if (k != idx && expr_uses(e, s->index[k]))
+            e = expr_simplify(p->a, expr_substitute(p->a, e, 1, (Index *const *)&s->index[k], &middle));
+    }
+    return over_dims(s, e) ? e : NULL;
+}
+
 // The points that one point of the grid stands for: the product of the other extents of its deepest statement.
 static Expr *inner_points(Plan *p, const Leaf *leaf)
 {
@@ -76,9 +108,10 @@ static Expr *inner_points(Plan *p, const Leaf *leaf)
         Expr *product = NULL;
         int depth = 0;
         for (int k = 0; k < s->n; k++) {
-            if (in_grid(plan_of(p, s), k) || !over_dims(s, s->index[k]->lo) || !over_dims(s, s->index[k]->hi))
+            bool even;
+            Expr *extent = in_grid(plan_of(p, s), k) ? NULL : tile_size_extent(p, s, k, &even);
+            if (!extent)
                 continue;
-            Expr *extent = index_expr(p, OP_SUB, s->index[k]->hi, s->index[k]->lo);
             product = product ? index_expr(p, OP_MUL, product, extent) : extent;
             depth++;
         }
@@ -121,44 +154,6 @@ static bool is_contraction_leaf(const Leaf *leaf)
     return false;
 }
 
-static void budget_tiles(Plan *p, Leaf *leaf)
-{
-    Node *n = leaf->node;
-    int64_t points = TASK_COST / cost_of_leaf(leaf), share = machine_tier_bytes(p->machine, 1) / 4 / 8;
-    points = points < share ? points : share;
-    points = points < 256 ? 256 : points;
-    Expr *left = index_expr(p, OP_DIV, number(p, points), inner_points(p, leaf));
-    for (int q = n->ndims - 1; q >= 0; q--) {
-        GridDim *d = &n->dims[q];
-        int64_t halo = halo_of(p, leaf, q), least = halo ? 8 * halo : 1;
-        if (q == n->ndims - 1 && n->ndims > 1) {
-            d->tile = clamp(p, index_expr(p, OP_MIN, extent_of(p, d), number(p, ROW)), least, 0);
-        } else {
-            d->tile = q == n->ndims - 1 ? clamp(p, left, least, 0) : clamp(p, index_expr(p, OP_MIN, left, extent_of(p, d)), least, 0);
-        }
-        left = index_expr(p, OP_DIV, left, d->tile);
-    }
-}
-
-static void contraction_tiles(Plan *p, Leaf *leaf)
-{
-    Node *n = leaf->node;
-    for (int q = 0; q < n->ndims; q++) {
-        int64_t most = q == n->ndims - 1 ? 256 : q == n->ndims - 2 ? 64 : 1;
-        int64_t halo = halo_of(p, leaf, q);
-        n->dims[q].tile = clamp(p, index_expr(p, OP_MIN, extent_of(p, &n->dims[q]), number(p, most)), halo ? 8 * halo : 1, 0);
-    }
-}
-
-static void wave_tiles(Plan *p, Leaf *leaf)
-{
-    Node *n = leaf->node;
-    for (int q = 0; q < n->ndims; q++) {
-        Expr *sixteenth = index_expr(p, OP_DIV, extent_of(p, &n->dims[q]), number(p, 16));
-        n->dims[q].tile = clamp(p, sixteenth, 16, q == 0 ? 64 : 256);
-    }
-}
-
 // ---- what a schedule asks for -----------------------------------------------------------------------------------
 
 static bool same_size(const TileSize *x, const TileSize *y)
@@ -189,14 +184,75 @@ static const TileSize *wished_size(Plan *p, const Leaf *leaf, int q)
     return size;
 }
 
-static void apply_wishes(Plan *p, Leaf *leaf)
+// Sets the tile of dimension q to what the model chose, or to what a schedule asks for; says why.
+static void set_tile(Plan *p, Leaf *leaf, int q, Expr *chosen, const char *why)
 {
-    for (int q = 0; q < leaf->node->ndims; q++) {
-        GridDim *d = &leaf->node->dims[q];
-        const TileSize *size = wished_size(p, leaf, q);
-        if (!size || size->kind == SIZE_AUTO)
-            continue;
-        d->tile = size->kind == SIZE_FIXED ? size->value : clamp(p, d->tile, size->lo, size->hi);
+    GridDim *d = &leaf->node->dims[q];
+    const TileSize *size = wished_size(p, leaf, q);
+    d->tile = !size || size->kind == SIZE_AUTO ? chosen : size->kind == SIZE_FIXED ? size->value : clamp(p, chosen, size->lo, size->hi);
+    const char *text = expr_text(p->a, d->tile);
+    if (d->tile != chosen)
+        explain_say(p, &leaf->why, "Tiles of `%s` have %s points: the schedule says so; the model would take %s.", d->name, text, expr_text(p->a, chosen));
+    else
+        explain_say(p, &leaf->why, "Tiles of `%s` have %s points: %s.", d->name, text, why);
+}
+
+// ---- the model ----------------------------------------------------------------------------------------------------
+
+static const char *halo_text(Plan *p, int64_t halo, const char *why)
+{
+    return halo ? arena_printf(p->a, "%s, at least eight times the halo of %lld", why, (long long)halo) : why;
+}
+
+static const char *points_text(Plan *p, const Leaf *leaf, int64_t points)
+{
+    int64_t cost = cost_of_leaf(leaf), share = machine_tier_bytes(p->machine, 1) / 4;
+    const char *inner = expr_text(p->a, inner_points(p, leaf));
+    const char *each = strcmp(inner, "1") == 0 ? "" : arena_printf(p->a, ", and each stands for %s of them", inner);
+    if (points == 256)
+        return arena_printf(p->a, "a point costs about %lld operations, and a task takes 256 points at least%s", (long long)cost, each);
+    if (points * 32 >= share)
+        return arena_printf(p->a, "a task takes %lld points, a quarter of the %lld KiB of its second cache level%s", (long long)points, (long long)(share >> 8), each);
+    return arena_printf(p->a, "a point costs about %lld operations, and a task does about %d of them, %lld points%s", (long long)cost, TASK_COST, (long long)points, each);
+}
+
+static void budget_tiles(Plan *p, Leaf *leaf)
+{
+    Node *n = leaf->node;
+    int64_t points = TASK_COST / cost_of_leaf(leaf), share = machine_tier_bytes(p->machine, 1) / 4 / 8;
+    points = points < share ? points : share;
+    points = points < 256 ? 256 : points;
+    const char *why = points_text(p, leaf, points);
+    Expr *left = index_expr(p, OP_DIV, number(p, points), inner_points(p, leaf));
+    for (int q = n->ndims - 1; q >= 0; q--) {
+        GridDim *d = &n->dims[q];
+        int64_t halo = halo_of(p, leaf, q), least = halo ? 8 * halo : 1;
+        Expr *extent = extent_of(p, d);
+        if (q == n->ndims - 1 && n->ndims > 1)
+            set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, extent, number(p, ROW)), least, 0), halo_text(p, halo, "whole rows, as they lie in memory"));
+        else
+            set_tile(p, leaf, q, clamp(p, q == n->ndims - 1 ? left : index_expr(p, OP_MIN, left, extent), least, 0), halo_text(p, halo, why));
+        left = index_expr(p, OP_DIV, left, d->tile);
+    }
+}
+
+static void contraction_tiles(Plan *p, Leaf *leaf)
+{
+    Node *n = leaf->node;
+    for (int q = 0; q < n->ndims; q++) {
+        int64_t most = q == n->ndims - 1 ? 256 : q == n->ndims - 2 ? 64 : 1;
+        int64_t halo = halo_of(p, leaf, q);
+        set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, extent_of(p, &n->dims[q]), number(p, most)), halo ? 8 * halo : 1, 0),
+                 most == 1 ? "each is a contraction of its own" : halo_text(p, halo, "a contraction uses what it loads once for each point of the other axis"));
+    }
+}
+
+static void wave_tiles(Plan *p, Leaf *leaf)
+{
+    Node *n = leaf->node;
+    for (int q = 0; q < n->ndims; q++) {
+        Expr *sixteenth = index_expr(p, OP_DIV, extent_of(p, &n->dims[q]), number(p, 16));
+        set_tile(p, leaf, q, clamp(p, sixteenth, 16, q == 0 ? 64 : 256), "a sixteenth of the extent, so that the front is many tiles wide");
     }
 }
 
@@ -204,11 +260,10 @@ void tile_size_choose(Plan *p, Leaf *leaf)
 {
     if (leaf->node->ndims == 0)
         return;
-    if (leaf->node->mode == MODE_WAVE)
+    if (leaf->node->noffsets > 0)
         wave_tiles(p, leaf);
     else if (is_contraction_leaf(leaf))
         contraction_tiles(p, leaf);
     else
         budget_tiles(p, leaf);
-    apply_wishes(p, leaf);
 }

@@ -8,5 +8,8 @@
 // innermost dimension, work enough to pay for a task, and (by keeping tiles small) tiles enough for the workers. The
 // sizes are functions of the dims alone, so that a plan depends on nothing but the shapes.
 void tile_size_choose(Plan *p, Leaf *leaf);
+// How many values an index takes for given values of the others, over dims; NULL when that cannot be said. *even: the
+// same (or at most that) everywhere.
+Expr *tile_size_extent(Plan *p, const Stmt *s, int idx, bool *even);
 
 #endif

@@ -113,7 +113,10 @@ TreePath *path_add(Reader *r, TreePath *path, const char *name) {
     return path;
 }
 
+// `u.1.0.i`: the scanner takes "1.0" for a number with a fraction.
 TreePath *path_add_number(Reader *r, TreePath *path, const Tree *number) {
+    if (number->kind == TREE_FLOAT && strspn(number->text, "0123456789.") == strlen(number->text))
+        return path_add(r, path, number->text);
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, number->ival);
     if (number->kind != TREE_INT || number->overflow)
