@@ -351,6 +351,9 @@ static const char *read_value(Emit *e, const Expr *x)
             before = arena_printf(e->a, "%sint64_t %s = %s; ", before, q, sub[d]);
             sub[d] = q;
         }
+        if (bordered && (x->outside & EXPR_EMPTY_BORDER << d))
+            test = arena_printf(e->a, "%s%s >= %s && !pto_inside(%s, %d, \"%s, dimension %d\", %s, 0) ? %s : ", test, lo, hi, name_symbol(e, "ctx"), e->sites++, t->name, d, sub[d],
+                                constant(e, t->type, 0, 0));
         if (bordered && folds(t->border[d].kind)) {
             sub[d] = arena_printf(e->a, "%s(%s, %s, %s)", border_name(t->border[d].kind), sub[d], lo, hi);
         } else if (bordered) {

@@ -224,7 +224,7 @@ static void emit_unused(Emit *e, FILE *out, const char *text, const char *tiles)
     for (int i = 0; i < e->symbols.n; i++)
         if (e->symbols.at[i].used && mentions(text, e->symbols.at[i].name)) {
             frame = true;
-            worker = worker || strstr(e->symbols.at[i].load, "worker");
+            worker = worker || strstr(e->symbols.at[i].load, "(size_t)worker *");
         }
     if (!frame)
         fprintf(out, "    (void)f;\n");

@@ -208,7 +208,7 @@ static const char *v_read(Emit *e, const Expr *x)
     for (int d = 0; d < x->n; d++)
         if (c_subscript_is_data(x->args[d]))
             return lanewise(e, x);
-    if (place_stride(e, t, x->args) != 1)
+    if (place_stride(e, t, x->args) != 1 || x->outside >= EXPR_EMPTY_BORDER)
         return lanewise(e, x);
     // Borders across the lanes: the loop stays inside. Borders of other dimensions are the same for all lanes.
     const char *subs[MAX_RANK], *test = "";

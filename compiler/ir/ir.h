@@ -60,12 +60,15 @@ typedef struct {
     bool exclusive, reverse;  // SCAN
 } Nest;
 
+#define EXPR_EMPTY_BORDER 0x10000u
+
 struct Expr {
     Op op;
     DType type;
     Range range;
     int n;                    // number of args
-    unsigned outside;         // READ: bit d: its subscript d can leave the tensor, so the border counts (set by `depend`)
+    unsigned outside;         // READ: bit d: its subscript d can leave the tensor, so the border counts; EXPR_EMPTY_BORDER << d:
+                              // and the dimension can be empty, so that there is nothing to repeat (set by `depend`)
     Expr **args;
     union {
         int64_t i;            // CONST of an integer, index or bool type (u64: the same bits)

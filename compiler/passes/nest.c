@@ -46,6 +46,9 @@ static bool qualifies(Builder *n, const StmtPlan *sp)
     const Stmt *s = sp->stmt;
     if (!over_dims(s) || has_affine_guard(n, s))
         return false;
+    for (int i = 0; i < sp->nintervals; i++)
+        if (sp->interval[i].theta.sign < 0)
+            return false;
     unsigned bound = 0;
     for (int k = 0; k < sp->npath; k++) {
         const PathEntry *e = &sp->path[k];
