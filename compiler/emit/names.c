@@ -27,7 +27,7 @@ const char *name_clean(Arena *a, const char *name)
     size_t end = strlen(s);
     while (end > 0 && isdigit((unsigned char)s[end - 1]))
         end--;
-    if (end >= 2 && strncmp(s + end - 2, "_v", 2) == 0)                                // x_v2: a vector that stands for x
+    if (end >= 2 && (strncmp(s + end - 2, "_v", 2) == 0 || strcmp(s + end - 2, "_c") == 0))      // x_v2, x_c: vectors that stand for x
         return arena_printf(a, "%s_", s);
     int bits, lanes;
     char kind;

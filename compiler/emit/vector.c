@@ -466,15 +466,16 @@ static const char *what(ReduceOp op)
     return op == RED_SUM ? "sum" : op == RED_PROD ? "prod" : op == RED_MAX || op == RED_ALL ? "max" : "min";      // true is -1
 }
 
-// acc_v holds this block's values; the carry comes from the scalar before and goes back to it.
+// The block's own prefix does not wait for the carry; only one combination does. x_c is the carry in all lanes.
 static void scan(Emit *e, const Node *n)
 {
     DType t = n->tensor->type;
-    const char *v = register_text(e, n->tensor), *carry = e->tensor[n->tensor->id], *lane = lane_name(e, t);
+    const char *v = register_text(e, n->tensor), *carry = arena_printf(e->a, "%s_c", e->tensor[n->tensor->id]), *lane = lane_name(e, t);
+    const char *r = arena_printf(e->a, "r%d", e->temps++);
     c_line(e, "%s = %s(%s, %s);", v, fn(e, arena_printf(e->a, "prefix_%s", what(n->reduce)), lane), v_expr(e, n->value), identity(e, n, true));
-    const char *before = arena_printf(e->a, t == DT_BOOL ? "%s(-(%s != 0))" : "%s(%s)", fn(e, "splat", lane), carry);
-    c_line(e, "%s = %s;", v, combine(e, n->reduce, t, before, v));
-    c_line(e, t == DT_BOOL ? "%s = %s[%d] != 0;" : "%s = %s[%d];", carry, v, e->vec->lanes - 1);
+    c_line(e, "const %s %s = %s(%s[%d]);", vec_type(e, lane), r, fn(e, "splat", lane), v, e->vec->lanes - 1);
+    c_line(e, "%s = %s;", v, combine(e, n->reduce, t, carry, v));
+    c_line(e, "%s = %s;", carry, combine(e, n->reduce, t, carry, r));
 }
 
 static void operation(Emit *e, const Node *n)
@@ -648,6 +649,9 @@ static void open_carried(Emit *e, const Carried *c, int copies)
         for (int u = 0; u < copies; u++)
             list = arena_printf(e->a, "%s%s%s%s = %s", list, u ? ", " : "", e->reg_name[t->id], copy_suffix(e, copies, u), start);
         c_line(e, "%s %s;", vec_type(e, lane_name(e, t->type)), list);
+        if (n->op == OPK_SCAN)
+            c_line(e, t->type == DT_BOOL ? "%s %s_c = %s(-(%s != 0));" : "%s %s_c = %s(%s);", vec_type(e, lane_name(e, t->type)), e->tensor[t->id],
+                   fn(e, "splat", lane_name(e, t->type)), e->tensor[t->id]);
     }
 }
 
@@ -659,10 +663,12 @@ static void close_carried(Emit *e, const Carried *c, int copies)
         const char *name = e->reg_name[t->id], *sum = arena_printf(e->a, "%s%s", name, copy_suffix(e, copies, 0));
         for (int u = 1; u < copies; u++)
             sum = combine(e, n->reduce, t->type, sum, arena_printf(e->a, "%s%s", name, copy_suffix(e, copies, u)));
-        if (n->op == OPK_UPDATE && t->type == DT_BOOL) {
+        if (n->op == OPK_SCAN)
+            c_line(e, t->type == DT_BOOL ? "%s = %s_c[0] != 0;" : "%s = %s_c[0];", e->tensor[t->id], e->tensor[t->id]);
+        else if (t->type == DT_BOOL) {
             const char *all = arena_printf(e->a, "%s(%s)", fn(e, arena_printf(e->a, "fold_%s", what(n->reduce)), mask_name(e)), sum);
             c_line(e, "%s = %s;", e->tensor[t->id], c_combine(e, n->reduce, t->type, e->tensor[t->id], arena_printf(e->a, "(%s != 0)", all)));
-        } else if (n->op == OPK_UPDATE) {
+        } else {
             const char *all = arena_printf(e->a, "%s(%s)", fn(e, arena_printf(e->a, "fold_%s", what(n->reduce)), lane_name(e, t->type)), sum);
             c_line(e, "%s = %s;", e->tensor[t->id], c_combine(e, n->reduce, t->type, e->tensor[t->id], all));
         }
