@@ -31,7 +31,7 @@ typedef struct {
     char reported[MOST_REPORTS][160];    // how they failed
 } Fuzz;
 
-static void write_kernels(const char *path, int n, const Kernel *kernels) {
+static void write_kernels(const char *path, int n, const Kernel *kernels, bool schedules) {
     FILE *file = fopen(path, "w");
     if (!file) {
         perror(path);
@@ -39,6 +39,8 @@ static void write_kernels(const char *path, int n, const Kernel *kernels) {
     }
     for (int i = 0; i < n; i++)
         kernel_print(file, &kernels[i]);
+    for (int i = 0; schedules && i < n; i++)
+        kernel_print_schedule(file, &kernels[i]);
     fclose(file);
 }
 
@@ -57,8 +59,8 @@ static bool describe(const char *line, char *how, size_t size) {
             snprintf(how, size, "%s", kinds[i]);
             return true;
         }
-    if (tag && strchr(tag, ']'))
-        snprintf(how, size, "%.*s", (int)(strchr(tag, ']') - tag + 1), tag);
+    if (tag && strchr(tag, ']'))          // of the schedule that was fed back: nobody else is to blame
+        snprintf(how, size, "%s%.*s", strncmp(line, "fed/", 4) == 0 ? "fed back " : "", (int)(strchr(tag, ']') - tag + 1), tag);
     else
         snprintf(how, size, "%.*s", (int)strcspn(error, "0123456789'\"`\n"), error);
     return true;
@@ -89,39 +91,40 @@ static const char *modes(const Fuzz *f) {
     return rounds[f->seed % 4];
 }
 
-// Every other round: that the IR, as text, reads back as the same.
-static const char *level(const Fuzz *f) {
-    static const char *const rounds[] = {"task", NULL, "tile", NULL};
+// What else has to hold, turn by turn: the IR reads back as the same text, and the schedule that was chosen, fed back,
+// gives the same C. `$ptoc` works on `$file` in the folder.
+static const char *property(const Fuzz *f) {
+#define ROUND_TRIP(level) "$ptoc --emit-ir=" level " $file -o 1.ptoir && $ptoc --emit-ir=" level " 1.ptoir -o 2.ptoir && \
+    { cmp 1.ptoir 2.ptoir || { echo 'error: the IR reads back as another'; exit 1; }; }"
+#define FEED_BACK "$ptoc --emit-schedule $file -o chosen.pto && cat chosen.pto >>fed/$file && $ptoc $file -o k.c && $ptoc fed/$file -o fed/k.c && \
+    { cmp k.c fed/k.c || { echo 'error: the schedule gives another C'; exit 1; }; }"
+    static const char *const rounds[] = {ROUND_TRIP("task"), FEED_BACK, ROUND_TRIP("tile"), FEED_BACK};
     return rounds[f->seed % 4];
 }
 
-static void put_command(const Fuzz *f, char *to, size_t size, const char *path, const char *sizes) {
-    int n = text_put(to, size, "exec >'%s/log.txt' 2>&1 </dev/null; export XDG_CACHE_HOME='%s/cache'; timeout -k 5 %d '%s' check '%s' --effort 1 --verify-each %s %s %s",
-                     f->folder, f->folder, SECONDS, f->ptoc, path, modes(f), sizes, f->more);
-    const char *ir = level(f);
-    if (ir)
-        text_put(to + n, size - (size_t)n, " && cd '%s' && '%s' --emit-ir=%s '%s' -o 1.ptoir && '%s' --emit-ir=%s 1.ptoir -o 2.ptoir && "
-                 "{ cmp 1.ptoir 2.ptoir || { echo 'error: the IR reads back as another'; exit 1; }; }", f->folder, f->ptoc, ir, path, f->ptoc, ir);
-}
-
-static Outcome check(Fuzz *f, const char *path, int n, const Kernel *kernels) {
-    char command[8 * PATH_MAX], log[PATH_MAX + 16], sizes[DIMS * 48] = "";
-    write_kernels(path, n, kernels);
+static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
+    char command[8 * PATH_MAX], path[PATH_MAX + 64], log[PATH_MAX + 16], sizes[DIMS * 48] = "";
+    text_put(path, sizeof path, "%s/%s", f->folder, name);
+    write_kernels(path, n, kernels, true);
+    text_put(path, sizeof path, "%s/fed/%s", f->folder, name);
+    write_kernels(path, n, kernels, false);
     for (int d = 0; d < DIMS; d++) {
         bool all = true;
         for (int i = 0; i < n; i++)
             all = all && kernel_has_dim(&kernels[i], d);
         strcat(sizes, all ? f->sizes[d] : "");
     }
+    text_put(command, sizeof command,
+             "exec >'%s/log.txt' 2>&1 </dev/null; cd '%s'; export XDG_CACHE_HOME=$PWD/cache; file=%s; ptoc='timeout -k 5 %d %s'; "
+             "$ptoc check $file --effort 1 --verify-each %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, modes(f), sizes, f->more, property(f));
     text_put(log, sizeof log, "%s/log.txt", f->folder);
-    put_command(f, command, sizeof command, path, sizes);
     int status = system(command);
     if (status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) || (WIFEXITED(status) && WEXITSTATUS(status) == 130))
         exit(130);
     if (status == 0)
         return GOOD;
     describe_log(log, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), f->how, sizeof f->how);
-    static const char *const honest[] = {"1 [undecided]", "1 [illegal-schedule]", "1 [unsupported]", "1 [schedule]"};
+    static const char *const honest[] = {"1 [undecided]", "1 [illegal-schedule]", "1 [unsupported]", "1 [schedule]", "1 [target]"};
     for (size_t i = 0; i < sizeof honest / sizeof *honest; i++)
         if (strcmp(f->how, honest[i]) == 0)
             return UNDECIDED;
@@ -134,9 +137,7 @@ typedef struct { Fuzz *fuzz; char how[160]; } Failure;
 
 static bool kernel_fails(const Kernel *k, void *data) {
     Failure *failure = data;
-    char path[PATH_MAX + 16];
-    text_put(path, sizeof path, "%s/shrink.pto", failure->fuzz->folder);
-    return check(failure->fuzz, path, 1, k) == BAD && strcmp(failure->fuzz->how, failure->how) == 0;
+    return check(failure->fuzz, "shrink.pto", 1, k) == BAD && strcmp(failure->fuzz->how, failure->how) == 0;
 }
 
 // The first lines from the one on that has `from`.
@@ -166,14 +167,15 @@ static bool is_worth_it(Fuzz *f) {
 }
 
 static void report(Fuzz *f, Kernel *k) {
-    char path[PATH_MAX + 64], log[PATH_MAX + 16];
+    char name[64], path[PATH_MAX + 64], log[PATH_MAX + 16];
     Failure failure = {.fuzz = f};
     strcpy(failure.how, f->how);
     kernel_shrink(k, kernel_fails, &failure);
-    text_put(path, sizeof path, "%s/failure-%lu-%s.pto", f->folder, f->seed, k->name);
+    text_put(name, sizeof name, "failure-%lu-%s.pto", f->seed, k->name);
+    text_put(path, sizeof path, "%s/%s", f->folder, name);
     text_put(log, sizeof log, "%s/log.txt", f->folder);
-    check(f, path, 1, k);
-    printf("FAIL seed %lu, %s (exit code %s): kept in %s\n", f->seed, k->name, failure.how, path);
+    check(f, name, 1, k);
+    printf("FAIL seed %lu, %s (exit code %s), kept in %s\n", f->seed, k->name, failure.how, path);
     show(path, "", 40);
     show(log, "error: ", 8);
     fflush(stdout);
@@ -181,9 +183,7 @@ static void report(Fuzz *f, Kernel *k) {
 
 // A file of kernels; when it is not good as a whole, its halves.
 static void judge(Fuzz *f, int n, Kernel *kernels) {
-    char path[PATH_MAX + 16];
-    text_put(path, sizeof path, "%s/batch.pto", f->folder);
-    Outcome o = check(f, path, n, kernels);
+    Outcome o = check(f, "batch.pto", n, kernels);
     if (n > 1 && o != GOOD) {
         judge(f, n / 2, kernels);
         judge(f, n - n / 2, kernels + n / 2);
@@ -206,11 +206,12 @@ static void draw_round(Fuzz *f, int n, Kernel *kernels) {
     draw_sizes(f, &random);
 }
 
-static void forget_cache(const Fuzz *f) {
-    char command[PATH_MAX + 32];
-    text_put(command, sizeof command, "rm -rf '%s/cache'", f->folder);
+// What the compiler left in the folder; `after`: and how it has to be before a round.
+static void clean(const Fuzz *f, const char *after) {
+    char command[2 * PATH_MAX + 64];
+    text_put(command, sizeof command, "cd '%s' && rm -rf cache fed %s", f->folder, after);
     if (system(command) != 0)
-        fprintf(stderr, "fuzz: %s/cache stays\n", f->folder);
+        fprintf(stderr, "fuzz: cannot clean %s\n", f->folder);
 }
 
 // ---- the command ----
@@ -250,12 +251,12 @@ int main(int argc, char **argv) {
     for (; programs < 0 ? f.counts.failed == 0 : done < programs; f.seed++, done += together) {
         draw_round(&f, together, kernels);
         if (print) {
-            for (int i = 0; i < together; i++)
-                kernel_print(stdout, &kernels[i]);
+            write_kernels("/dev/stdout", together, kernels, true);
             return 0;
         }
+        clean(&f, "&& mkdir fed");
         judge(&f, together, kernels);
-        forget_cache(&f);
+        clean(&f, "1.ptoir 2.ptoir chosen.pto k.c k.h batch.pto shrink.pto");
         if (programs < 0 && isatty(1))
             printf("%d programs\r", f.counts.passed + f.counts.skipped);
         fflush(stdout);

@@ -129,6 +129,9 @@ void kernel_print(FILE *f, const Kernel *k) {
     for (int i = 0; i < k->n; i++)
         print_equations(f, &k->tensor[((uint32_t)i + k->shuffle) % (uint32_t)k->n]);
     fputs("}\n", f);
+}
+
+void kernel_print_schedule(FILE *f, const Kernel *k) {
     if (k->schedule[0])
         fprintf(f, "schedule %s {\n%s}\n", k->name, k->schedule);
 }

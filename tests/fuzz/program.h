@@ -135,6 +135,7 @@ Definer define_recurrence, define_wave, define_time, define_coupled;
 
 void kernel_random(Kernel *k, Random *r, const char *name);
 void kernel_print(FILE *f, const Kernel *k);
+void kernel_print_schedule(FILE *f, const Kernel *k);
 bool kernel_has_dim(const Kernel *k, int dim);
 // Makes the kernel smaller, step by step, as long as `fails` says that it still fails in the same way.
 void kernel_shrink(Kernel *k, bool (*fails)(const Kernel *k, void *data), void *data);
