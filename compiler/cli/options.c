@@ -175,6 +175,15 @@ static bool set_effort(Parser *p, const char *v)
     return true;
 }
 
+static bool set_budget(Parser *p, const char *v)
+{
+    int64_t n;
+    if (!read_number(v, 1, INT32_MAX, &n))
+        return fail(p, "--budget needs a number from 1 to 2147483647, not '%s'", v);
+    p->o->budget = n;
+    return true;
+}
+
 static bool set_repeat(Parser *p, const char *v)
 {
     int64_t n;
@@ -199,6 +208,7 @@ static const Option table[] = {
     {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes"},
     {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 2"},
     {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2"},
+    {"--budget", "N", TAKES_VALUE, FOR_CODE, set_budget, "operations that one question about integer sets may take, the default is 2000000"},
     {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file"},
     {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR"},
     {"-MD", NULL, TAKES_NONE, FOR_COMPILE, set_depend, "write a depfile for make and ninja"},
@@ -403,7 +413,7 @@ static bool check_combination(Parser *p)
 
 bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error)
 {
-    *options = (Options){.arena = a, .opt_level = 2, .seed = 1, .effort = 2, .repeat = 1};
+    *options = (Options){.arena = a, .opt_level = 2, .budget = 2000000, .seed = 1, .effort = 2, .repeat = 1};
     Parser p = {.arena = a, .o = options};
     Words args = {0};
     bool ok = true;

@@ -36,6 +36,7 @@ typedef struct {
     VEC(DependTarget) depend_targets;
     bool line_directives;
     int opt_level;
+    int64_t budget;                 // operations on integer sets for one query of an optimisation
     Words warnings;                 // text after "-W"
     ColorMode color;
     bool json;

@@ -185,7 +185,7 @@ int unit_compile(Unit *u, const char *target, const char *header_name, bool want
     FILE *schedule = o->emit_schedule ? open_memstream(&out->schedule, &out->schedule_size) : NULL;
     PipelineOptions p = {
         .source_name = o->line_directives ? u->file->path : base_name(u->file->path), .header_name = header_name, .data_dir = u->places.data,
-        .target = target, .opt_level = o->opt_level, .line_directives = o->line_directives, .verify_each = o->verify_each,
+        .target = target, .opt_level = o->opt_level, .budget = (long)o->budget, .line_directives = o->line_directives, .verify_each = o->verify_each,
         .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
         .emit_schedule = o->emit_schedule, .schedule_out = schedule, .emit_ir = o->emit_ir, .ir_out = ir,
     };

@@ -2,10 +2,13 @@
 //
 // One relation per read and writer; a tensor with w equations and r reads costs w*r small isl operations, so time is
 // linear in the number of equations as long as the equations of one tensor are bounded. Distances are cached per
-// dependence, because the schedulers ask for them again and again.
+// dependence, because the schedulers ask for them again and again. A relation that exceeds the budget becomes
+// everything-on-everything, a distance unbounded: slower code, never wrong.
 #include "passes/depend.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <isl/constraint.h>
 #include <isl/ilp.h>
@@ -193,19 +196,56 @@ isl_map *depend_write(Program *g, const Stmt *s)
 
 // ---- dependences ----------------------------------------------------------------------------------------------
 
-static void add_dep(Program *g, Stmt *src, Stmt *dst, Tensor *t, Expr *read, isl_map *map)
+static void add_dep(Program *g, Stmt *src, Stmt *dst, Tensor *t, Expr *read, isl_map *map, bool guessed)
 {
-    map = isl_map_coalesce(map);
-    if (isl_map_is_empty(map) != isl_bool_false) {
-        isl_map_free(map);
-        return;
-    }
     Dep *d = ARENA_NEW(g->a, Dep);
-    *d = (Dep){ src, dst, t, read, map, ARENA_ARRAY(g->a, Distance, src->n * dst->n + 1) };
+    *d = (Dep){ .src = src, .dst = dst, .tensor = t, .read = read, .map = map, .guessed = guessed };
+    d->cache = ARENA_ARRAY(g->a, Distance, src->n * dst->n + 1);
     VEC_PUSH(g->a, &g->deps, d);
 }
 
+// The instances of dst that read what src writes: `access` is what dst reads; NULL: not known.
+static void relate(Program *g, Stmt *src, Stmt *dst, Tensor *t, Expr *read, isl_map *access)
+{
+    depend_budget_begin(g);
+    isl_map *map = access ? isl_map_apply_range(depend_write(g, src), isl_map_reverse(access)) : NULL;
+    map = isl_map_coalesce(map);
+    isl_bool empty = isl_map_is_empty(map);
+    if (!depend_budget_end(g) || empty == isl_bool_error) {
+        isl_map_free(map);
+        depend_give_up(g, read ? read->range : dst->eq->range, "how `%s` depends on `%s` was too expensive to find out; all of it is taken to need all of the other",
+                       dst->eq->name, src->eq->name);
+        map = isl_map_from_domain_and_range(isl_set_copy(src->domain), isl_set_copy(dst->domain));
+        add_dep(g, src, dst, t, read, map, true);
+    } else if (empty == isl_bool_false) {
+        add_dep(g, src, dst, t, read, map, false);
+    } else {
+        isl_map_free(map);
+    }
+}
+
 typedef struct { Program *g; Stmt *s; VEC(Expr *) dead; } Reader;      // dead: reads that never happen
+
+// Borders that repeat elements have none to repeat where the dimension can be empty while the statement runs.
+static unsigned may_be_empty(Program *g, const Tensor *t, unsigned outside, isl_set *domain)
+{
+    PolyIndices none = { 0, NULL };
+    unsigned mask = 0;
+    for (int d = 0; d < t->rank; d++) {
+        BorderKind k = t->border[d].kind;
+        if (!(outside >> d & 1) || (k != BORDER_CLAMP && k != BORDER_WRAP && k != BORDER_REFLECT))
+            continue;
+        isl_pw_aff *lo = poly_aff(g->poly, none, t->lo[d]), *hi = lo ? poly_aff(g->poly, none, t->hi[d]) : NULL;
+        isl_set *empty = hi ? isl_set_params(isl_pw_aff_le_set(hi, lo)) : NULL;
+        if (!hi)
+            isl_pw_aff_free(lo);
+        isl_set *both = empty ? isl_set_intersect_params(isl_set_copy(domain), empty) : NULL;
+        if (!both || isl_set_is_empty(both) != isl_bool_true)
+            mask |= EXPR_EMPTY_BORDER << d;
+        isl_set_free(both);
+    }
+    return mask;
+}
 
 static void note_borders(const Reader *r, Expr *read, int nconds, Expr *const *conds)
 {
@@ -213,9 +253,11 @@ static void note_borders(const Reader *r, Expr *read, int nconds, Expr *const *c
     isl_set *domain = isl_set_reset_tuple_id(isl_set_copy(r->s->domain));
     for (int i = 0; i < nconds; i++)
         domain = assume(r->g, indices_of(r->s), domain, conds[i]);
-    m = isl_map_intersect_domain(m, domain);
-    read->outside |= leaves(r->g, read->tensor, m);
+    m = isl_map_intersect_domain(m, isl_set_copy(domain));
+    unsigned outside = leaves(r->g, read->tensor, m);
+    read->outside |= outside | may_be_empty(r->g, read->tensor, outside, domain);
     isl_map_free(m);
+    isl_set_free(domain);
 }
 
 static void read_dependences(void *data, Expr *read, int nconds, Expr *const *conds)
@@ -229,13 +271,13 @@ static void read_dependences(void *data, Expr *read, int nconds, Expr *const *co
     if (w->n == 0 && !bordered && !intermediate)
         return;
     int before = r->g->deps.n;
+    depend_budget_begin(r->g);
     isl_map *access = depend_access(r->g, r->s, read, nconds, conds);
+    depend_budget_end(r->g);
     if (bordered)
         note_borders(r, read, nconds, conds);
-    for (int i = 0; i < w->n; i++) {
-        isl_map *write = depend_write(r->g, w->at[i]);
-        add_dep(r->g, w->at[i], r->s, read->tensor, read, isl_map_apply_range(write, isl_map_reverse(isl_map_copy(access))));
-    }
+    for (int i = 0; i < w->n; i++)
+        relate(r->g, w->at[i], r->s, read->tensor, read, isl_map_copy(access));
     if (intermediate && r->g->deps.n == before)
         VEC_PUSH(r->g->a, &r->dead, read);
     isl_map_free(access);
@@ -244,8 +286,7 @@ static void read_dependences(void *data, Expr *read, int nconds, Expr *const *co
 // INIT -> UPDATE at equal outer indices.
 static void accumulator_dependence(Program *g, Stmt *init, Stmt *update)
 {
-    isl_map *w = depend_write(g, init), *u = depend_write(g, update);
-    add_dep(g, init, update, init->eq->lhs, NULL, isl_map_apply_range(w, isl_map_reverse(u)));
+    relate(g, init, update, init->eq->lhs, NULL, depend_write(g, update));
 }
 
 // A scan carries its value from each element to the next.
@@ -264,7 +305,11 @@ static void scan_dependence(Program *g, Stmt *s)
     }
     isl_local_space_free(ls);
     next = isl_map_intersect_domain(next, isl_set_copy(s->domain));
-    add_dep(g, s, s, s->eq->lhs, NULL, isl_map_intersect_range(next, isl_set_copy(s->domain)));
+    next = isl_map_intersect_range(next, isl_set_copy(s->domain));
+    if (isl_map_is_empty(next) == isl_bool_true)
+        isl_map_free(next);
+    else
+        add_dep(g, s, s, s->eq->lhs, NULL, next, false);
 }
 
 // A read of an intermediate that no element reaches, in a branch never taken, has no place to read from: any value does.
@@ -321,10 +366,10 @@ static void statement_dependences(Program *g, Stmt *s)
         accumulator_dependence(g, g->stmts.at[s->id - 1], s);
 }
 
-Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k)
+Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k, long budget)
 {
     Program *g = ARENA_NEW(a, Program);
-    *g = (Program){ .a = a, .poly = p, .kernel = k, .diags = d, .writers = ARENA_ARRAY(a, StmtList, k->tensors.n + 1) };
+    *g = (Program){ .a = a, .poly = p, .kernel = k, .diags = d, .budget = budget, .writers = ARENA_ARRAY(a, StmtList, k->tensors.n + 1) };
     make_statements(g);
     for (int i = 0; i < g->stmts.n; i++)
         statement_dependences(g, g->stmts.at[i]);
@@ -339,6 +384,37 @@ void depend_free(Program *g)
         isl_map_free(g->deps.at[i]->map);
 }
 
+// ---- the budget -----------------------------------------------------------------------------------------------
+
+void depend_budget_begin(const Program *g)
+{
+    isl_ctx_reset_error(g->poly->isl);
+    isl_ctx_reset_operations(g->poly->isl);
+    isl_ctx_set_max_operations(g->poly->isl, (unsigned long)g->budget);
+}
+
+bool depend_budget_end(const Program *g)
+{
+    bool done = isl_ctx_last_error(g->poly->isl) == isl_error_none;
+    isl_ctx_set_max_operations(g->poly->isl, 0);
+    isl_ctx_reset_operations(g->poly->isl);
+    isl_ctx_reset_error(g->poly->isl);
+    return done;
+}
+
+void depend_give_up(Program *g, Range range, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *text = arena_vprintf(g->a, fmt, ap);
+    va_end(ap);
+    for (int i = 0; i < g->given_up.n; i++)
+        if (strcmp(g->given_up.at[i], text) == 0)
+            return;
+    VEC_PUSH(g->a, &g->given_up, text);
+    diag_report(g->diags, D_COMPILE_BUDGET, range, "%s", text);
+}
+
 // ---- distances ------------------------------------------------------------------------------------------------
 
 static int64_t bound(isl_val *v, int64_t unbounded)
@@ -348,8 +424,11 @@ static int64_t bound(isl_val *v, int64_t unbounded)
     return x;
 }
 
-static Distance compute_distance(Dep *d, int s, int t)
+static Distance compute_distance(Program *g, Dep *d, int s, int t)
 {
+    if (d->guessed)
+        return (Distance){ -DISTANCE_INF, DISTANCE_INF, true };
+    depend_budget_begin(g);
     isl_set *wrapped = isl_set_flatten(isl_map_wrap(isl_map_copy(d->map)));
     isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(wrapped));
     isl_aff *from = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_set, (unsigned)s);
@@ -359,14 +438,16 @@ static Distance compute_distance(Dep *d, int s, int t)
     r.max = bound(isl_set_max_val(wrapped, diff), DISTANCE_INF);
     isl_set_free(wrapped);
     isl_aff_free(diff);
-    return r;
+    if (depend_budget_end(g))
+        return r;
+    depend_give_up(g, d->read ? d->read->range : d->dst->eq->range, "how far `%s` reaches for `%s` was too expensive to find out; any distance is assumed", d->dst->eq->name, d->src->eq->name);
+    return (Distance){ -DISTANCE_INF, DISTANCE_INF, true };
 }
 
 Distance depend_distance(Program *g, Dep *d, int s, int t, int sign)
 {
-    (void)g;
     Distance *c = &d->cache[s * d->dst->n + t];
     if (!c->known)
-        *c = compute_distance(d, s, t);
+        *c = compute_distance(g, d, s, t);
     return sign > 0 ? *c : (Distance){ -c->max, -c->min, true };
 }

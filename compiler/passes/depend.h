@@ -38,6 +38,7 @@ typedef struct {
     Tensor *tensor;
     Expr *read;                  // the reading expression; NULL for INIT -> UPDATE and scan carries
     isl_map *map;                // { P<src>[..] -> P<dst>[..] }, not empty
+    bool guessed;                // the exact relation was too expensive: everything on everything
     Distance *cache;             // [src index][dst index] of dst - src, for equal signs +
 } Dep;
 
@@ -52,11 +53,19 @@ typedef struct {
     StmtList stmts;
     DepList deps;
     StmtList *writers;           // by tensor id
+    long budget;                 // isl's operations for one query; 0: no end
+    VEC(const char *) given_up;  // what was too expensive, for --explain
 } Program;
 
 // Statements and dependences of a normalised kernel.
-Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k);
+Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k, long budget);
 void depend_free(Program *g);
+
+// Queries for optimisations have a budget: between these two, an isl function that exceeds it gives NULL. False: it did.
+// What is given up then is said with `depend_give_up`, as a warning (`budget`) and for --explain.
+void depend_budget_begin(const Program *g);
+bool depend_budget_end(const Program *g);
+void depend_give_up(Program *g, Range range, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 // theta(dst) - theta(src) without shifts, for index `s` of src and `t` of dst, both with this sign.
 Distance depend_distance(Program *g, Dep *d, int s, int t, int sign);

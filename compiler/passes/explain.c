@@ -258,5 +258,9 @@ void explain_kernel(Plan *p, const TileKernel *t)
         fprintf(p->explain, "  Storage\n");
     print_tensors(p);
     explain_traffic(p, t);
+    if (p->g->given_up.n)
+        fprintf(p->explain, "  Given up\n");
+    for (int i = 0; i < p->g->given_up.n; i++)
+        fprintf(p->explain, "    %s.\n", p->g->given_up.at[i]);
     fflush(p->explain);
 }

@@ -524,6 +524,8 @@ void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
         l.depth = d > l.depth ? d : l.depth;
     }
     isl_union_map *schedule = NULL;
+    depend_budget_begin(p->g);
+    isl_ctx_set_max_operations(p->g->poly->isl, 16 * (unsigned long)p->g->budget);       // there is no other way
     for (int i = 0; i < leaf->stmts.n; i++) {
         const StmtPlan *sp = plan_of(p, leaf->stmts.at[i]);
         isl_union_map *m = isl_union_map_from_map(time_map(&l, sp, plan_domain(p, sp), l.depth));
@@ -531,6 +533,8 @@ void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
     }
     isl_ast_build *b = new_build(&l, 2 * l.depth + 1);
     isl_ast_node *ast = isl_ast_build_node_from_schedule_map(b, schedule);
+    if (!depend_budget_end(p->g) || !ast)
+        diag_report(p->g->diags, D_UNDECIDED, leaf->stmts.at[0]->eq->range, "the loops of `%s` could not be generated within the budget", leaf->stmts.at[0]->eq->name);
     lower_locals(p, t, leaf, leaf->node, leaf->nouter, NULL);
     if (ast)
         convert_into(&l, leaf->node, ast);

@@ -247,6 +247,10 @@ static void insert_group(Order *o, Groups *groups, int at)
 static void report_cycle(Order *o, const StmtList *c)
 {
     const Stmt *first = c->at[0];
+    if (o->p->g->given_up.n > 0) {
+        diag_report(o->p->g->diags, D_UNDECIDED, first->eq->lhs_range, "whether `%s` can be computed in some order could not be decided within the budget", first->eq->lhs->name);
+        return;
+    }
     diag_report(o->p->g->diags, D_CYCLE, first->eq->lhs_range, "no order found in which every element of `%s` comes after what it is computed from", first->eq->lhs->name);
     for (int i = 0; i < c->n; i++)
         if (c->at[i]->kind != STMT_INIT && c->at[i]->eq->origin >= 0)

@@ -95,7 +95,7 @@ static bool run_inline(Job *j)
 static bool run_depend(Job *j)
 {
     j->poly = poly_new(j->p->a, j->p->isl, j->kernel);
-    j->program = depend_analyse(j->p->a, j->poly, j->p->d, j->kernel);
+    j->program = depend_analyse(j->p->a, j->poly, j->p->d, j->kernel, j->p->o->budget);
     return true;
 }
 
@@ -125,6 +125,8 @@ static bool run_storage(Job *j)
     j->tile->kernel = j->kernel;
     j->tile->root = j->plan->root;
     storage_assign(j->plan, j->tile);
+    for (int i = 0; i < j->plan->leaves.n; i++)
+        capacity_check(j->plan, j->tile, j->plan->leaves.at[i]);
     return true;
 }
 

@@ -16,6 +16,7 @@ typedef struct {
     const char *data_dir;        // the folder that holds targets/ and stdlib/
     const char *target;          // NAME or NAME,NAME,...; the first is the default one
     int opt_level;               // 0..3
+    long budget;                 // isl's operations for one query of an optimisation
     bool line_directives;
     bool verify_each;
     const char *dump_after;      // the name of a pass, or "all"; to `dump`

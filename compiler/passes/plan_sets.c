@@ -77,6 +77,52 @@ Expr *plan_index_of_theta(Arena *a, Theta t, Expr *value)
     return expr_simplify(a, e);
 }
 
+static Expr *extreme(Plan *p, const Stmt *s, Expr *e, bool upper);
+
+// A bound of an index, over dims: from the bounds of those that its own range uses.
+static Expr *index_extreme(Plan *p, const Stmt *s, const Index *index, bool upper)
+{
+    Expr *one = expr_int(p->a, DT_INDEX, 1, (Range){ 0, 0 });
+    return extreme(p, s, upper ? expr_binary(p->a, OP_SUB, DT_INDEX, index->hi, one) : index->lo, upper);
+}
+
+// A bound of an expression of ranges: sums, differences, minima, maxima and constant multiples of indices and dims. NULL: it
+// is something else.
+static Expr *extreme(Plan *p, const Stmt *s, Expr *e, bool upper)
+{
+    if (dims_only(s, e))
+        return e;
+    Expr *x, *y;
+    switch ((int)e->op) {
+    case OP_INDEX: return index_extreme(p, s, e->index, upper);
+    case OP_NEG:
+        x = extreme(p, s, e->args[0], !upper);
+        return x ? expr_unary(p->a, OP_NEG, DT_INDEX, x) : NULL;
+    case OP_ADD: case OP_SUB: case OP_MIN: case OP_MAX:
+        x = extreme(p, s, e->args[0], upper);
+        y = extreme(p, s, e->args[1], upper != (e->op == OP_SUB));
+        return x && y ? expr_binary(p->a, e->op, DT_INDEX, x, y) : NULL;
+    case OP_MUL:
+        for (int i = 0; i < 2; i++)
+            if (e->args[i]->op == OP_CONST) {
+                x = extreme(p, s, e->args[1 - i], upper == (e->args[i]->i >= 0));
+                return x ? expr_binary(p->a, OP_MUL, DT_INDEX, e->args[i], x) : NULL;
+            }
+        return NULL;
+    default: return NULL;
+    }
+}
+
+// Where the exact hull is too expensive.
+static Expr *loosest(Plan *p, const Stmt *s, Expr *e, bool upper)
+{
+    Expr *x = extreme(p, s, e, upper);
+    if (x)
+        return expr_simplify(p->a, x);
+    diag_report(p->g->diags, D_UNDECIDED, s->eq->range, "the loops of `%s` have bounds that could not be found within the budget", s->eq->name);
+    return expr_int(p->a, DT_INDEX, 0, (Range){ 0, 0 });
+}
+
 // The range of an index over the statement's domain: from its declaration, or the hull that isl finds.
 static void index_range(Plan *p, const StmtPlan *sp, int idx, Expr **lo, Expr **hi)
 {
@@ -85,14 +131,21 @@ static void index_range(Plan *p, const StmtPlan *sp, int idx, Expr **lo, Expr **
     *hi = s->index[idx]->hi;
     if (dims_only(s, *lo) && dims_only(s, *hi))
         return;
+    depend_budget_begin(p->g);
     isl_set *domain = inside_outer_loops(p, sp);
     isl_pw_aff *min = isl_set_dim_min(isl_set_copy(domain), idx), *max = isl_set_dim_max(domain, idx);
     PolyIndices none = { 0, NULL };
     Expr *one = expr_int(p->a, DT_INDEX, 1, (Range){ 0, 0 });
-    *lo = poly_expr(p->g->poly, p->a, none, min);
-    *hi = expr_simplify(p->a, expr_binary(p->a, OP_ADD, DT_INDEX, poly_expr(p->g->poly, p->a, none, max), one));
+    Expr *first = poly_expr(p->g->poly, p->a, none, min), *last = poly_expr(p->g->poly, p->a, none, max);
     isl_pw_aff_free(min);
     isl_pw_aff_free(max);
+    if (!depend_budget_end(p->g) || !first || !last) {
+        depend_give_up(p->g, s->eq->range, "the range of `%s` in `%s` was too expensive to find out; a wider one is used", s->index[idx]->name, s->eq->name);
+        first = loosest(p, s, *lo, false);
+        last = loosest(p, s, expr_binary(p->a, OP_SUB, DT_INDEX, *hi, one), true);
+    }
+    *lo = first;
+    *hi = expr_simplify(p->a, expr_binary(p->a, OP_ADD, DT_INDEX, last, one));
 }
 
 static Expr *combine(Arena *a, Op op, Expr *x, Expr *y)

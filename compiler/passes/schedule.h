@@ -23,6 +23,7 @@ typedef struct {
     SizeKind kind;
     int64_t lo, hi;              // RANGE: lo <= size <= hi
     Expr *value;                 // FIXED: over dims, >= 1
+    int tier;                    // `in L1`: its position in Machine.tier, or -1
     Range range;
 } TileSize;
 typedef struct { int n; TileSize level[MAX_LEVELS]; const TreeDirective *source; } TileWish;      // outermost first

@@ -253,11 +253,11 @@ static bool range_size(WordContext *c, Words *w, TileSize *size, bool closed)
         diag_report(c->d, D_SCHEDULE, last->range, "this range is empty");
         return false;
     }
-    *size = (TileSize){ .kind = SIZE_RANGE, .lo = lo, .hi = hi, .range = size->range };
+    *size = (TileSize){ .kind = SIZE_RANGE, .lo = lo, .hi = hi, .tier = -1, .range = size->range };
     return true;
 }
 
-static bool tier(WordContext *c, Words *w)
+static bool tier(WordContext *c, Words *w, int *at)
 {
     const TreeWord *x = words_peek(w);
     const char *names[MACHINE_MAX_TIERS];
@@ -266,8 +266,10 @@ static bool tier(WordContext *c, Words *w)
     w->at++;
     for (int i = 0; i < c->machine->ntiers; i++) {
         names[i] = c->machine->tier[i].name;
-        if (strcmp(names[i], x->text) == 0)
+        if (strcmp(names[i], x->text) == 0) {
+            *at = i;
             return true;
+        }
     }
     words_unknown(c, D_TARGET, x->range, arena_printf(c->a, "%s has no memory", c->machine->name), x->text, c->machine->ntiers, names);
     return false;
@@ -275,7 +277,7 @@ static bool tier(WordContext *c, Words *w)
 
 bool words_size(WordContext *c, Words *w, TileSize *size)
 {
-    *size = (TileSize){ .kind = SIZE_AUTO, .range = w->range };
+    *size = (TileSize){ .kind = SIZE_AUTO, .tier = -1, .range = w->range };
     if (!words_accept(w, "auto")) {
         size->kind = SIZE_FIXED;
         size->value = words_expr(c, w);
@@ -293,7 +295,7 @@ bool words_size(WordContext *c, Words *w, TileSize *size)
                 size->value = expr_binary(c->a, OP_MAX, DT_INDEX, expr_int(c->a, DT_INDEX, 1, size->range), size->value);
         }
     }
-    if (words_accept(w, "in") && !tier(c, w))
+    if (words_accept(w, "in") && !tier(c, w, &size->tier))
         return false;
     return !words_peek(w) || expected(c, w, "a comma or the end of the directive") != NULL;
 }

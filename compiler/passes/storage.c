@@ -207,6 +207,8 @@ static Expr *largest_width(const Life *l, isl_pw_aff *min, isl_pw_aff *max)
     isl_pw_aff *largest = isl_set_dim_max(s, 0);
     Expr *e = poly_expr(l->p->g->poly, a, (PolyIndices){ 0, NULL }, largest);
     isl_pw_aff_free(largest);
+    if (!e)
+        return NULL;
     Expr *to[4];
     for (int q = 0; q < grid->ndims; q++)
         to[q] = grid->dims[q].tile;
@@ -292,17 +294,28 @@ static bool plain_dimension(const Life *l, StorageDim *sd, int d)
     return false;
 }
 
+static Expr *whole_extent(const Life *l, int d)
+{
+    Expr *extent = expr_binary(l->p->a, OP_SUB, DT_INDEX, l->x->hi[d], l->x->lo[d]);
+    return expr_simplify(l->p->a, expr_binary(l->p->a, OP_MAX, DT_INDEX, extent, expr_int(l->p->a, DT_INDEX, 0, (Range){ 0, 0 })));
+}
+
 static void full_dimensions(const Life *l, Storage *st)
 {
     isl_set *elements = NULL;
     for (int d = 0; d < l->x->rank; d++) {
         if (st->dim[d].kind != DIM_FULL || plain_dimension(l, &st->dim[d], d))
             continue;
+        depend_budget_begin(l->p->g);
         if (!elements)
             elements = written_in_tile(l);
         isl_pw_aff *min = isl_set_dim_min(isl_set_copy(elements), d), *max = isl_set_dim_max(isl_set_copy(elements), d);
-        st->dim[d].base = poly_expr(l->p->g->poly, l->p->a, (PolyIndices){ 0, NULL }, min);
-        st->dim[d].extent = largest_width(l, min, max);
+        Expr *base = poly_expr(l->p->g->poly, l->p->a, (PolyIndices){ 0, NULL }, min), *extent = largest_width(l, min, max);
+        bool done = depend_budget_end(l->p->g) && base && extent;
+        if (!done)
+            depend_give_up(l->p->g, l->x->range, "how much of `%s` a tile needs was too expensive to find out; each worker keeps all of it", l->x->name);
+        st->dim[d].base = done ? base : l->x->lo[d];
+        st->dim[d].extent = done ? extent : whole_extent(l, d);
     }
     isl_set_free(elements);
 }
@@ -499,7 +512,13 @@ static void fold_shared(Life *l, Storage *st)
         if (!dimension_follows(&inside, d, 0, &c, &sign))
             continue;
         int64_t window = oldest_read(l, d, loop) + 1;
-        if (window < 64 && outside_agrees(l, d, loop, window, sign))
+        depend_budget_begin(l->p->g);
+        bool agrees = window < 64 && outside_agrees(l, d, loop, window, sign);
+        if (!depend_budget_end(l->p->g)) {
+            depend_give_up(l->p->g, l->x->range, "whether `%s` can be folded was too expensive to find out; it is kept as a whole", l->x->name);
+            return;
+        }
+        if (agrees)
             st->dim[d] = (StorageDim){ .kind = window == 1 ? DIM_DROP : DIM_MODULO, .modulo = window };
         return;
     }
@@ -509,10 +528,7 @@ static void keep_shared(Life *l, Storage *st, bool fold)
 {
     st->kind = STORE_WORKSPACE;
     for (int d = 0; d < l->x->rank; d++) {
-        Expr *extent = expr_binary(l->p->a, OP_SUB, DT_INDEX, l->x->hi[d], l->x->lo[d]);
-        Expr *zero = expr_int(l->p->a, DT_INDEX, 0, (Range){ 0, 0 });
-        st->dim[d] = (StorageDim){ .kind = DIM_FULL, .base = l->x->lo[d] };
-        st->dim[d].extent = expr_simplify(l->p->a, expr_binary(l->p->a, OP_MAX, DT_INDEX, expr_simplify(l->p->a, extent), zero));
+        st->dim[d] = (StorageDim){ .kind = DIM_FULL, .base = l->x->lo[d], .extent = whole_extent(l, d) };
     }
     if (fold)
         fold_shared(l, st);
