@@ -89,7 +89,8 @@ bool feed_back_schedule(const char *path) {
     char *name = text("%s", base_name(path)), *one = text("%s/one", scratch), *two = text("%s/two", scratch), *schedule;
     if (shell(NULL, "mkdir -p %s %s && cp %s %s", quote(one), quote(two), quote(path), quote(one)) != 0)
         return false;
-    if (!expect_exit(0, &schedule, "cd %s && %s --emit-schedule %s -o -", quote(one), quote(setup.ptoc), quote(name)))
+    if (!expect_exit(0, NULL, "cd %s && %s --emit-schedule %s -o chosen", quote(one), quote(setup.ptoc), quote(name)) ||
+        !(schedule = read_file(text("%s/chosen", one))))
         return false;
     if (!write_file(text("%s/%s", two, name), text("%s\n%s", without_schedules(read_file(path)), schedule)))
         return false;
