@@ -11,6 +11,7 @@
 
 // A name that the body of a function may use; it is loaded from the frame only where it is used.
 typedef struct { const char *name, *type, *load; bool used; } Symbol;
+typedef struct { const char *name; int symbol; } NameSlot;       // symbol: position in Emit.symbols, or -1
 
 // The vector loop being emitted: its index stands for `lanes` points from `index + offset` on.
 typedef struct {
@@ -33,11 +34,14 @@ typedef struct {
     FILE *out;                    // of the function body
     int indent;
     VEC(Symbol) symbols;
+    VEC(int) used;                // symbols that the body has used so far
     const char **tensor;          // C name by tensor id
     RegisterForm *reg;            // by tensor id
     const char **reg_name;        // by tensor id: the name in force
     VEC(Bound) bound;             // indices in scope
-    VEC(const char *) reserved;   // names that indices must not take
+    VEC(Bound) outer;             // indices of sequential loops around tasks
+    NameSlot *names;              // a hash table of the names that indices must not take
+    int nslots, nnames;
     Vec *vec;                     // NULL: scalar code
     bool in_task;                 // symbols come from the frame
     int temps;                    // numbers variables of checked subscripts
@@ -51,7 +55,11 @@ const char *name_of_kernel(Arena *a, const Kernel *k);
 const char *name_clean(Arena *a, const char *name);                     // an identifier that is no keyword
 const char *name_bind(Emit *e, const Index *index);                     // enters scope; undo by e->bound.n--
 const char *name_index(Emit *e, const Index *index);
+const char *name_outer(Emit *e, const Index *index);                    // the field of the frame that holds it
 const char *name_symbol(Emit *e, const char *name);                     // marks it used
+void name_reserve(Emit *e, const char *name);
+void name_sort_used(Emit *e);                                           // in the order in which they were added
+void name_release(Emit *e);                                             // nothing is used any more
 void name_add_symbol(Emit *e, const char *name, const char *type, const char *load);
 const char *name_dim(Emit *e, const Dim *d);
 const char *name_stride(Emit *e, const Tensor *t, int d);

@@ -98,7 +98,7 @@ static void collect(Arena *a, const Node *n, Structure *s)
 
 static const char *outer_name(Emit *e, const Node *loop)
 {
-    return arena_printf(e->a, "%s_at", name_clean(e->a, loop->index->name));
+    return name_outer(e, loop->index);
 }
 
 static int position_of(const Structure *s, const Node *grid)
@@ -139,6 +139,32 @@ static void emit_frame(Emit *e, FILE *out, const char *name, const Structure *s)
         if (s->grids.at[i]->ndims)
             fprintf(out, "    struct { int64_t begin[4], end[4], tile[4]; } grid%d;\n", i);
     fprintf(out, "    unsigned char *scratch;\n    size_t scratch_bytes;\n};\n\n");
+}
+
+// ---- symbols ----------------------------------------------------------------------------------------------------------
+
+static bool mentions(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = strstr(text, name); p; p = strstr(p + 1, name)) {
+        char before = p == text ? ' ' : p[-1], after = p[n];
+        bool word_before = before == '_' || (before >= '0' && before <= '9') || (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
+        bool word_after = after == '_' || (after >= '0' && after <= '9') || (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z');
+        if (!word_before && !word_after && before != '.' && before != '>')
+            return true;
+    }
+    return false;
+}
+
+// Variables for what the body used and (when it is given) mentions.
+static void emit_used(Emit *e, FILE *out, const char *text)
+{
+    name_sort_used(e);
+    for (int i = 0; i < e->used.n; i++) {
+        const Symbol *s = &e->symbols.at[e->used.at[i]];
+        if (!text || mentions(text, s->name))
+            fprintf(out, "    %s %s = %s;\n", s->type, s->name, s->load);
+    }
 }
 
 // ---- layout -----------------------------------------------------------------------------------------------------------
@@ -184,13 +210,10 @@ static void emit_layout(Emit *e, FILE *out, const char *name)
     char *body = buffer_close(e->a, &b);
     fprintf(out, "// Sizes and places of all buffers; returns the bytes of the workspace.\n");
     fprintf(out, "static PTO_TARGET size_t %s_layout(struct %s_frame *f, int workers, unsigned char *base)\n{\n", name, name);
-    for (int i = 0; i < e->symbols.n; i++)
-        if (e->symbols.at[i].used)
-            fprintf(out, "    %s %s = %s;\n", e->symbols.at[i].type, e->symbols.at[i].name, e->symbols.at[i].load);
+    emit_used(e, out, NULL);
     fprintf(out, "    size_t bytes = 0, scratch = 0;\n%s", body);
     fprintf(out, "    f->scratch = base + bytes;\n    f->scratch_bytes = scratch + (scratch ? 64 : 0);\n    return bytes + (size_t)workers * f->scratch_bytes;\n}\n\n");
-    for (int i = 0; i < e->symbols.n; i++)
-        e->symbols.at[i].used = false;
+    name_release(e);
 }
 
 // ---- leaf functions -----------------------------------------------------------------------------------------------------
@@ -204,28 +227,17 @@ static void bind_tile(Emit *e, const Node *grid, int number, FILE *out)
     }
 }
 
-static bool mentions(const char *text, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = strstr(text, name); p; p = strstr(p + 1, name)) {
-        char before = p == text ? ' ' : p[-1], after = p[n];
-        bool word_before = before == '_' || (before >= '0' && before <= '9') || (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
-        bool word_after = after == '_' || (after >= '0' && after <= '9') || (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z');
-        if (!word_before && !word_after && before != '.' && before != '>')
-            return true;
-    }
-    return false;
-}
-
 // Parameters that the body does not need.
 static void emit_unused(Emit *e, FILE *out, const char *text, const char *tiles)
 {
     bool frame = *tiles, worker = false;
-    for (int i = 0; i < e->symbols.n; i++)
-        if (e->symbols.at[i].used && mentions(text, e->symbols.at[i].name)) {
-            frame = true;
-            worker = worker || strstr(e->symbols.at[i].load, "(size_t)worker *");
-        }
+    for (int i = 0; i < e->used.n; i++) {
+        const Symbol *s = &e->symbols.at[e->used.at[i]];
+        if (!mentions(text, s->name))
+            continue;
+        frame = true;
+        worker = worker || strstr(s->load, "(size_t)worker *");
+    }
     if (!frame)
         fprintf(out, "    (void)f;\n");
     if (!worker)
@@ -252,12 +264,7 @@ static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, in
     fprintf(out, "static PTO_TARGET void %s_%s%d(void *frame, int worker, const int64_t *tile)\n{\n", name, grid->ndims ? "task" : "part", number);
     fprintf(out, "    const struct %s_frame *const f = frame;\n", name);
     emit_unused(e, out, text, tiles);
-    for (int i = 0; i < e->symbols.n; i++)
-        if (e->symbols.at[i].used && mentions(text, e->symbols.at[i].name))
-            fprintf(out, "    %s %s = %s;\n", e->symbols.at[i].type, e->symbols.at[i].name, e->symbols.at[i].load);
-    for (int i = 0; i < s->outer.n; i++)
-        if (mentions(text, outer_name(e, s->outer.at[i])))
-            fprintf(out, "    const int64_t %s = f->%s;\n", outer_name(e, s->outer.at[i]), outer_name(e, s->outer.at[i]));
+    emit_used(e, out, text);
     fputs(tiles, out);
     for (int q = 0; q < grid->ndims; q++)
         for (int k = 0; k < 2; k++) {
@@ -267,8 +274,7 @@ static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, in
         }
     fputs(text, out);
     fprintf(out, "}\n\n");
-    for (int i = 0; i < e->symbols.n; i++)
-        e->symbols.at[i].used = false;
+    name_release(e);
     e->bound.n = 0;
 }
 
@@ -326,11 +332,8 @@ static void emit_logs(Emit *e, FILE *out, const char *name)
         emit_log(e, e->k->logs.at[i]);
         char *text = buffer_close(e->a, &b);
         fprintf(out, "static PTO_TARGET void %s_log%d(const struct %s_frame *f)\n{\n", name, i, name);
-        for (int j = 0; j < e->symbols.n; j++) {
-            if (e->symbols.at[j].used)
-                fprintf(out, "    %s %s = %s;\n", e->symbols.at[j].type, e->symbols.at[j].name, e->symbols.at[j].load);
-            e->symbols.at[j].used = false;
-        }
+        emit_used(e, out, NULL);
+        name_release(e);
         fprintf(out, "%s}\n\n", text);
     }
 }
@@ -760,7 +763,7 @@ void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
     emit_frame(&e, out, name, &s);
     add_symbols(&e);
     for (int i = 0; i < s.outer.n; i++)
-        VEC_PUSH(a, &e.reserved, outer_name(&e, s.outer.at[i]));
+        name_add_symbol(&e, outer_name(&e, s.outer.at[i]), "const int64_t", arena_printf(a, "f->%s", outer_name(&e, s.outer.at[i])));
     emit_layout(&e, out, name);
     for (int i = 0; i < s.grids.n; i++)
         emit_leaf(&e, out, name, s.grids.at[i], i, &s);

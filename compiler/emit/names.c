@@ -3,6 +3,7 @@
 #include "emit/c.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const taken[] = {
@@ -67,11 +68,60 @@ const char *name_of_kernel(Arena *a, const Kernel *k)
     return name_clean(a, k->name);
 }
 
+// ---- the table of names -----------------------------------------------------------------------------------------
+
+static size_t hash(const char *s)
+{
+    size_t h = 5381;
+    while (*s)
+        h = 33 * h + (unsigned char)*s++;
+    return h;
+}
+
+// The slot of a name, or the free one where it belongs; NULL: there is no table yet.
+static NameSlot *slot_of(const Emit *e, const char *name)
+{
+    if (e->nslots == 0)
+        return NULL;
+    size_t mask = (size_t)e->nslots - 1, at = hash(name) & mask;
+    while (e->names[at].name && strcmp(e->names[at].name, name) != 0)
+        at = (at + 1) & mask;
+    return &e->names[at];
+}
+
+static void grow_table(Emit *e)
+{
+    NameSlot *old = e->names;
+    int n = e->nslots;
+    e->nslots = n ? 2 * n : 64;
+    e->names = ARENA_ARRAY(e->a, NameSlot, e->nslots);
+    for (int i = 0; i < n; i++)
+        if (old[i].name)
+            *slot_of(e, old[i].name) = old[i];
+}
+
+static NameSlot *enter(Emit *e, const char *name)
+{
+    if (2 * (e->nnames + 1) > e->nslots)
+        grow_table(e);
+    NameSlot *slot = slot_of(e, name);
+    if (!slot->name) {
+        *slot = (NameSlot){ name, -1 };
+        e->nnames++;
+    }
+    return slot;
+}
+
+void name_reserve(Emit *e, const char *name)
+{
+    enter(e, name);
+}
+
 static bool is_reserved(const Emit *e, const char *name)
 {
-    for (int i = 0; i < e->reserved.n; i++)
-        if (strcmp(e->reserved.at[i], name) == 0)
-            return true;
+    const NameSlot *slot = slot_of(e, name);
+    if (slot && slot->name)
+        return true;
     for (int i = 0; i < e->bound.n; i++)
         if (strcmp(e->bound.at[i].name, name) == 0)
             return true;
@@ -98,26 +148,56 @@ const char *name_index(Emit *e, const Index *index)
     for (int i = e->bound.n - 1; i >= 0; i--)
         if (e->bound.at[i].index == index)
             return e->bound.at[i].name;
-    return name_symbol(e, arena_printf(e->a, "%s_at", name_clean(e->a, index->name)));      // an outer loop's
+    return name_symbol(e, name_outer(e, index));
+}
+
+const char *name_outer(Emit *e, const Index *index)
+{
+    for (int i = 0; i < e->outer.n; i++)
+        if (e->outer.at[i].index == index)
+            return e->outer.at[i].name;
+    const char *name = unique(e, arena_printf(e->a, "%s_at", name_clean(e->a, index->name)));
+    name_reserve(e, name);
+    VEC_PUSH(e->a, &e->outer, ((Bound){ index, name }));
+    return name;
 }
 
 void name_add_symbol(Emit *e, const char *name, const char *type, const char *load)
 {
-    for (int i = 0; i < e->symbols.n; i++)
-        if (strcmp(e->symbols.at[i].name, name) == 0)
-            return;
+    NameSlot *slot = enter(e, name);
+    if (slot->symbol >= 0)
+        return;
+    slot->symbol = e->symbols.n;
     VEC_PUSH(e->a, &e->symbols, ((Symbol){ name, type, load, false }));
-    VEC_PUSH(e->a, &e->reserved, name);
 }
 
 const char *name_symbol(Emit *e, const char *name)
 {
-    for (int i = 0; i < e->symbols.n; i++)
-        if (strcmp(e->symbols.at[i].name, name) == 0) {
-            e->symbols.at[i].used = true;
-            return name;
-        }
+    const NameSlot *slot = slot_of(e, name);
+    int k = slot && slot->name ? slot->symbol : -1;
+    if (k >= 0 && !e->symbols.at[k].used) {
+        e->symbols.at[k].used = true;
+        VEC_PUSH(e->a, &e->used, k);
+    }
     return name;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    return *(const int *)x - *(const int *)y;
+}
+
+void name_sort_used(Emit *e)
+{
+    if (e->used.n)
+        qsort(e->used.at, (size_t)e->used.n, sizeof *e->used.at, by_number);
+}
+
+void name_release(Emit *e)
+{
+    for (int i = 0; i < e->used.n; i++)
+        e->symbols.at[e->used.at[i]].used = false;
+    e->used.n = 0;
 }
 
 const char *name_dim(Emit *e, const Dim *d)
@@ -136,10 +216,10 @@ void name_setup(Emit *e)
     e->reg = ARENA_ARRAY(e->a, RegisterForm, e->k->tensors.n + 1);
     e->reg_name = ARENA_ARRAY(e->a, const char *, e->k->tensors.n + 1);
     for (int i = 0; i < e->k->dims.n; i++)
-        VEC_PUSH(e->a, &e->reserved, name_clean(e->a, e->k->dims.at[i]->name));
+        name_reserve(e, name_clean(e->a, e->k->dims.at[i]->name));
     for (int i = 0; i < e->k->tensors.n; i++) {
         e->tensor[i] = unique(e, e->k->tensors.at[i]->name);
-        VEC_PUSH(e->a, &e->reserved, e->tensor[i]);
+        name_reserve(e, e->tensor[i]);
         e->reg_name[i] = e->tensor[i];
     }
 }
