@@ -145,6 +145,7 @@ static isl_map *fold_dimension(Program *g, const Tensor *t, int d, isl_map *m)
         isl_pw_aff_free(e);
     }
     isl_pw_aff_free(x);
+    isl_map_free(m);
     return isl_map_union(all, inside);
 }
 
