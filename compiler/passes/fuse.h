@@ -43,6 +43,7 @@ typedef struct {
     bool *no_halo;                // by tensor id: has readers in other groups
     unsigned *allowed;            // by statement id: indices that no outer loop binds
     int nlists;                   // fuse_list calls so far: groups are numbered within a list
+    Theta *loops[MAX_LOOPS][2];   // by depth of outer loops, by statement id: candidates for the loops of a recurrence
     DepList **into, *out;         // by statement id of the reader (of the list at hand), of the writer
     bool exclusive, retry;        // groups of a `fuse` directive take nothing else: the second try
     bool failed;                  // an error was reported

@@ -138,6 +138,15 @@ static bool align_any(Fuse *f, const Group *g, const Theta *not, Accepts accepts
     return false;
 }
 
+// Room for a choice of loops by statement id; recurrences inside outer loops need theirs while those around keep their own.
+static Theta *candidate(Fuse *f, int depth, int which)
+{
+    Theta **t = &f->loops[depth < MAX_LOOPS ? depth : MAX_LOOPS - 1][which];
+    if (!*t)
+        *t = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
+    return *t;
+}
+
 static void set_loop(Fuse *f, Group *g, int q, const Theta *theta)
 {
     for (int i = 0; i < g->stmts.n; i++) {
@@ -150,9 +159,7 @@ static void set_loop(Fuse *f, Group *g, int q, const Theta *theta)
 // Two permutable loops: tiles in a wave. One alone when a schedule asks for that.
 static Node *wave_node(Fuse *f, Group *g, const ParallelWish *wish, int depth)
 {
-    Arena *a = f->p->a;
-    int n = f->p->g->stmts.n;
-    Theta *outer = ARENA_ARRAY(a, Theta, n + 1), *second = ARENA_ARRAY(a, Theta, n + 1);
+    Theta *outer = candidate(f, depth, 0), *second = candidate(f, depth, 1);
     if (!align_any(f, g, NULL, fuse_is_wished, outer))
         return NULL;
     bool two = align_any(f, g, &outer[g->stmts.at[0]->id], fuse_is_wished, second);
@@ -222,7 +229,7 @@ static Node *sequential_node(Fuse *f, Group *g, const Theta *theta, int depth)
 
 static Node *recurrence_node(Fuse *f, Group *g, const ParallelWish *wish, bool wave, int depth, bool *parallel)
 {
-    Theta *theta = ARENA_ARRAY(f->p->a, Theta, f->p->g->stmts.n + 1);
+    Theta *theta = candidate(f, depth, 0);
     Node *n = wave ? wave_node(f, g, wish, depth) : NULL;
     if (!n && align_any(f, g, NULL, fuse_may_be_outer, theta))
         n = sequential_node(f, g, theta, depth);

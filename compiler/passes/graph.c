@@ -15,24 +15,22 @@ typedef struct {
     int n;
     int *first, *next, *to;       // adjacency lists by local number
     int *low, *num, *stack, *comp;
+    int *at, *path;               // the next edge of a statement; the way from the root
     int top, counter, ncomp;
     bool *on;
 } Tarjan;
 
-static void connect(Tarjan *t, int v)
+static void enter(Tarjan *t, int v)
 {
     t->low[v] = t->num[v] = ++t->counter;
     t->stack[t->top++] = v;
     t->on[v] = true;
-    for (int e = t->first[v]; e >= 0; e = t->next[e]) {
-        int w = t->to[e];
-        if (!t->num[w]) {
-            connect(t, w);
-            t->low[v] = t->low[w] < t->low[v] ? t->low[w] : t->low[v];
-        } else if (t->on[w] && t->num[w] < t->low[v]) {
-            t->low[v] = t->num[w];
-        }
-    }
+    t->at[v] = t->first[v];
+}
+
+// All edges of v are done: is it the root of a component?
+static void leave(Tarjan *t, int v)
+{
     if (t->low[v] != t->num[v])
         return;
     for (int w = -1; w != v;) {
@@ -43,16 +41,70 @@ static void connect(Tarjan *t, int v)
     t->ncomp++;
 }
 
+static void lower_to(Tarjan *t, int v, int least)
+{
+    t->low[v] = least < t->low[v] ? least : t->low[v];
+}
+
+// Without recursion: a chain of equations may be longer than the stack is deep.
+static void connect(Tarjan *t, int root)
+{
+    int depth = 0;
+    enter(t, root);
+    t->path[depth++] = root;
+    while (depth > 0) {
+        int v = t->path[depth - 1], e = t->at[v];
+        if (e < 0) {
+            leave(t, v);
+            depth--;
+            if (depth > 0)
+                lower_to(t, t->path[depth - 1], t->low[v]);
+            continue;
+        }
+        int w = t->to[e];
+        t->at[v] = t->next[e];
+        if (!t->num[w]) {
+            enter(t, w);
+            t->path[depth++] = w;
+        } else if (t->on[w]) {
+            lower_to(t, v, t->num[w]);
+        }
+    }
+}
+
+// A heap of components by their least statement.
+typedef struct { int *at, n; const int *least; } Heap;
+
+static void heap_push(Heap *h, int c)
+{
+    int k = h->n++;
+    for (; k > 0 && h->least[h->at[(k - 1) / 2]] > h->least[c]; k = (k - 1) / 2)
+        h->at[k] = h->at[(k - 1) / 2];
+    h->at[k] = c;
+}
+
+static int heap_pop(Heap *h)
+{
+    int top = h->at[0], last = h->at[--h->n], k = 0;
+    for (int child = 1; child < h->n; child = 2 * k + 1) {
+        child += child + 1 < h->n && h->least[h->at[child + 1]] < h->least[h->at[child]];
+        if (h->least[h->at[child]] >= h->least[last])
+            break;
+        h->at[k] = h->at[child];
+        k = child;
+    }
+    h->at[k] = last;
+    return top;
+}
+
 // Kahn's algorithm over components; among the free ones the one with the smallest statement comes first.
 static void topological(Arena *a, Tarjan *t, const int *edge_from, int nedges, int *order)
 {
     int *waits = ARENA_ARRAY(a, int, t->ncomp + 1), *least = ARENA_ARRAY(a, int, t->ncomp + 1);
     int *head = ARENA_ARRAY(a, int, t->ncomp + 1), *link = ARENA_ARRAY(a, int, nedges + 1);
-    bool *done = ARENA_ARRAY(a, bool, t->ncomp + 1);
-    for (int c = 0; c < t->ncomp; c++) {
-        least[c] = t->n;
+    Heap heap = { ARENA_ARRAY(a, int, t->ncomp + 1), 0, least };
+    for (int c = 0; c < t->ncomp; c++)
         head[c] = -1;
-    }
     for (int v = t->n - 1; v >= 0; v--)
         least[t->comp[v]] = v;
     for (int e = 0; e < nedges; e++) {
@@ -63,21 +115,15 @@ static void topological(Arena *a, Tarjan *t, const int *edge_from, int nedges, i
         link[e] = head[from];
         head[from] = e;
     }
-    int *by_least = ARENA_ARRAY(a, int, t->n + 1);          // component at its least statement, or -1
-    for (int v = 0; v < t->n; v++)
-        by_least[v] = least[t->comp[v]] == v ? t->comp[v] : -1;
-    int placed = 0, from = 0;
-    while (placed < t->ncomp) {
-        int pick = -1;
-        for (int v = from; v < t->n && pick < 0; v++)
-            if (by_least[v] >= 0 && !done[by_least[v]] && waits[by_least[v]] == 0)
-                pick = by_least[v];
-        done[pick] = true;
+    for (int c = 0; c < t->ncomp; c++)
+        if (waits[c] == 0)
+            heap_push(&heap, c);
+    for (int placed = 0; heap.n > 0;) {
+        int pick = heap_pop(&heap);
         order[pick] = placed++;
-        while (from < t->n && (by_least[from] < 0 || done[by_least[from]]))
-            from++;
         for (int e = head[pick]; e >= 0; e = link[e])
-            waits[t->comp[t->to[e]]]--;
+            if (--waits[t->comp[t->to[e]]] == 0)
+                heap_push(&heap, t->comp[t->to[e]]);
     }
 }
 
@@ -95,6 +141,8 @@ Components graph_components(Plan *p, const StmtList *stmts, const DepList *deps)
     t.num = ARENA_ARRAY(a, int, n + 1);
     t.stack = ARENA_ARRAY(a, int, n + 1);
     t.comp = ARENA_ARRAY(a, int, n + 1);
+    t.at = ARENA_ARRAY(a, int, n + 1);
+    t.path = ARENA_ARRAY(a, int, n + 1);
     t.on = ARENA_ARRAY(a, bool, n + 1);
     t.next = ARENA_ARRAY(a, int, deps->n + 1);
     t.to = ARENA_ARRAY(a, int, deps->n + 1);

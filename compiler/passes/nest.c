@@ -266,7 +266,9 @@ static bool build(Builder *n, Node *parent, const StmtList *stmts, int k)
 bool nest_leaf(Plan *p, TileKernel *t, Leaf *leaf)
 {
     Builder n = { .p = p, .t = t, .leaf = leaf };
-    n.value = (Expr *(*)[MAX_INDICES])arena_alloc(p->a, sizeof(Expr *[MAX_INDICES]) * (size_t)(p->g->stmts.n + 1));
+    if (!p->values)                                           // one for all leaves: each statement is in one
+        p->values = (Expr *(*)[MAX_INDICES])arena_alloc(p->a, sizeof(Expr *[MAX_INDICES]) * (size_t)(p->g->stmts.n + 1));
+    n.value = p->values;
     for (int i = 0; i < leaf->stmts.n; i++)
         if (!qualifies(&n, plan_of(p, leaf->stmts.at[i])) || !fix_outer(&n, plan_of(p, leaf->stmts.at[i])))
             return false;

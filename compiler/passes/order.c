@@ -375,6 +375,8 @@ static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
         if (w->vector == idx && carried && !schedule_told(o->p->schedule, w->vector_range))
             refuse_dependence(o->p, w->vector_range, arena_printf(o->p->a, "`%s` cannot run in vectors", loop->name), carried, r, loop->name);
     }
+    if (loop->lanes || loop->unroll || loop->asked.end)
+        VEC_PUSH(o->p->a, &o->p->asked, loop);
 }
 
 static DepList describe_loop(Order *o, Group *g, const DepList *deps)
@@ -540,23 +542,28 @@ static void start_statement(Plan *p, StmtPlan *sp)
         check_tiles(p, sp, i, outer);
 }
 
-bool order_leaf(Plan *p, Leaf *leaf)
+static bool order_leaf(Order *o, Leaf *leaf)
 {
-    int n = p->g->stmts.n;
-    Order o = { .p = p, .leaf = leaf };
-    o.theta = calloc((size_t)n + 1, sizeof(Theta));
-    o.trial = calloc((size_t)n + 1, sizeof(Theta));
-    o.allowed = calloc((size_t)n + 1, sizeof(unsigned));
-    o.group = calloc((size_t)n + 1, sizeof(int));
-    for (int i = 0; i < n; i++)
-        o.group[i] = -1;
+    Plan *p = o->p;
     int errors = diags_errors(p->g->diags);
+    o->leaf = leaf;
     for (int i = 0; i < leaf->stmts.n; i++)
         start_statement(p, plan_of(p, leaf->stmts.at[i]));
-    bool fine = diags_errors(p->g->diags) == errors && order_list(&o, &leaf->stmts, &leaf->deps) && diags_errors(p->g->diags) == errors;
-    free(o.theta);
-    free(o.trial);
-    free(o.allowed);
-    free(o.group);
+    return diags_errors(p->g->diags) == errors && order_list(o, &leaf->stmts, &leaf->deps) && diags_errors(p->g->diags) == errors;
+}
+
+bool order_leaves(Plan *p)
+{
+    int n = p->g->stmts.n;
+    Order o = { .p = p };
+    bool fine = true;
+    o.theta = ARENA_ARRAY(p->a, Theta, n + 1);
+    o.trial = ARENA_ARRAY(p->a, Theta, n + 1);
+    o.allowed = ARENA_ARRAY(p->a, unsigned, n + 1);
+    o.group = ARENA_ARRAY(p->a, int, n + 1);
+    for (int i = 0; i < n; i++)
+        o.group[i] = -1;
+    for (int i = 0; i < p->leaves.n; i++)
+        fine = order_leaf(&o, p->leaves.at[i]) && fine;
     return fine;
 }

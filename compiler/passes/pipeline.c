@@ -113,10 +113,7 @@ static bool run_fuse(Job *j)
 
 static bool run_order(Job *j)
 {
-    bool fine = true;
-    for (int i = 0; i < j->plan->leaves.n; i++)
-        fine = order_leaf(j->plan, j->plan->leaves.at[i]) && fine;
-    return fine;
+    return order_leaves(j->plan);
 }
 
 static bool run_storage(Job *j)

@@ -70,7 +70,9 @@ typedef struct {
     StmtPlan *stmt;              // by statement id
     VEC(Leaf *) leaves;
     VEC(Loop *) loops;
+    VEC(Loop *) asked;           // those of which a schedule asks for lanes or unrolling
     Node *root;
+    Expr *(*values)[MAX_INDICES]; // by statement id: room for `nest`
     FILE *explain;               // NULL: silent
     Sentences *about;            // by tensor id: its storage; NULL: nothing was said
 } Plan;
@@ -104,7 +106,7 @@ int stride_vector_index(Plan *p, const Stmt *s);
 
 // The passes ------------------------------------------------------------------------------------------------------
 Plan *fuse_program(Arena *a, Program *g, const Machine *m, Schedule *s, int opt_level, FILE *explain);    // leaves, grids, outer loops; NULL after errors
-bool order_leaf(Plan *p, Leaf *leaf);                                        // point loops; false after an error (a cycle)
+bool order_leaves(Plan *p);                                                  // point loops; false after an error (a cycle)
 void storage_assign(Plan *p, TileKernel *t);                                 // where every tensor lives
 void capacity_check(Plan *p, const TileKernel *t, const Leaf *leaf);         // tiles fit the memories that they are said to be in
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf

@@ -160,9 +160,9 @@ static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
 // The loop that the node was made of, if a schedule asks something of it.
 static const Loop *asked_loop(const Plan *p, const Node *n)
 {
-    for (int i = 0; i < p->loops.n; i++) {
-        const Loop *loop = p->loops.at[i];
-        for (int k = 0; (loop->lanes || loop->unroll || loop->asked.end) && k < loop->nodes.n; k++)
+    for (int i = 0; i < p->asked.n; i++) {
+        const Loop *loop = p->asked.at[i];
+        for (int k = 0; k < loop->nodes.n; k++)
             if (loop->nodes.at[k] == n)
                 return loop;
     }
