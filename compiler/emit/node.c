@@ -160,21 +160,56 @@ static void tie_to_source(Emit *e, const Node *n)
     }
 }
 
+static void body(Emit *e, const Node *n)
+{
+    e->indent++;
+    c_body(e, n);
+    e->indent--;
+    c_line(e, "}");
+}
+
+// Several points at a time, as a schedule asks; the rest one by one.
+static void unrolled(Emit *e, const Node *n, const char *lo, const char *hi)
+{
+    int scope = e->bound.n;
+    const char *i = name_bind(e, n->index);
+    c_line(e, "int64_t %s = %s;", i, lo);
+    c_line(e, "for (; %s + %lld <= %s; %s += %lld) {", i, (long long)((n->unroll - 1) * n->step + 1), hi, i, (long long)(n->unroll * n->step));
+    e->indent++;
+    for (int k = 0; k < n->unroll; k++) {
+        const char *copy = name_bind(e, n->index);
+        c_line(e, "{");
+        c_line(e, "    const int64_t %s = %s + %lld;", copy, i, (long long)(k * n->step));
+        body(e, n);
+        e->bound.n--;
+    }
+    e->indent--;
+    c_line(e, "}");
+    c_line(e, "for (; %s < %s; %s += %lld) {", i, hi, i, (long long)n->step);
+    body(e, n);
+    e->bound.n = scope;
+}
+
 static void loop(Emit *e, const Node *n)
 {
     if (n->lanes > 1 && vector_loop(e, n))
         return;
     int scope = e->bound.n;
     const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi);
+    if (n->unroll > 1 && n->lanes <= 1) {
+        c_line(e, "{");
+        e->indent++;
+        unrolled(e, n, lo, hi);
+        e->indent--;
+        c_line(e, "}");
+        return;
+    }
     const char *i = name_bind(e, n->index);
     if (n->step == 1)
         c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
     else
         c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", i, lo, i, hi, i, (long long)n->step);
-    e->indent++;
-    c_body(e, n);
-    e->indent--;
-    c_line(e, "}");
+    body(e, n);
     e->bound.n = scope;
 }
 

@@ -389,6 +389,14 @@ static const char *past_name(Emit *e, const Node *op)
     return arena_printf(e->a, n ? "%s_past%d" : "%s_past", e->tensor[op->tensor->id], n);
 }
 
+static bool is_decided(const Emit *e, const Node *op)
+{
+    for (int i = 0; i < e->pasts.n; i++)
+        if (e->pasts.at[i] == op)
+            return true;
+    return false;
+}
+
 static void store_memory(Emit *e, const Node *n, const char *v)
 {
     const Tensor *t = n->tensor;
@@ -409,7 +417,7 @@ static void store_memory(Emit *e, const Node *n, const char *v)
         c_line(e, "%s(&%s, %s);", fn(e, arena_printf(e->a, "store_%s", dtype_name(t->type)), "f32"), place, v);
     else if (t->type == DT_BOOL)
         c_line(e, "%s(&%s, %s);", fn(e, "store", "u8"), place, converted(e, arena_printf(e->a, "(-%s)", v), "u8"));
-    else if (streams(e, n))
+    else if (is_decided(e, n) && streams(e, n))
         c_line(e, "%s(&%s, %s, %s);", fn(e, "put", dtype_name(t->type)), place, v, past_name(e, n));
     else
         c_line(e, "%s(&%s, %s);", fn(e, "store", dtype_name(t->type)), place, v);
@@ -692,16 +700,29 @@ static int width_of(const Emit *e, const Node *n)
     return e->o->machine->vector_bytes / n->lanes;
 }
 
-// Whether results may go past the caches, decided once for the run of vectors that starts here.
-static void decide_streams(Emit *e, const Node *n)
+typedef struct Inner { const Index *index; const struct Inner *up; } Inner;
+
+static bool moves_inside(const Node *op, const Inner *inner)
+{
+    for (; inner; inner = inner->up)
+        for (int d = 0; d < op->tensor->rank; d++)
+            if (expr_uses(op->subs[d], inner->index))
+                return true;
+    return false;
+}
+
+// Whether results may go past the caches, decided once for the run of vectors that starts here: not for those whose place
+// moves with a loop inside of it.
+static void decide_streams(Emit *e, const Node *n, const Inner *inner)
 {
     for (int i = 0; i < n->body.n; i++) {
         const Node *b = n->body.at[i];
         if (b->kind != NODE_OP) {
-            decide_streams(e, b);
+            Inner next = { b->index, inner };
+            decide_streams(e, b, b->kind == NODE_LOOP ? &next : inner);
             continue;
         }
-        if (!streams(e, b))
+        if (!streams(e, b) || moves_inside(b, inner))
             continue;
         const char *big = name_symbol(e, arena_printf(e->a, "%s_big", e->tensor[b->tensor->id]));
         c_line(e, "const int %s = %s && pto_aligned(&%s, %d);", past_name(e, b), big, c_place(e, b->tensor, b->subs), dtype_bytes(b->tensor->type) * e->vec->lanes);
@@ -752,7 +773,7 @@ bool vector_loop(Emit *e, const Node *n)
     e->indent++;
     e->vec = &vec;
     e->pasts.n = 0;
-    decide_streams(e, n);
+    decide_streams(e, n, NULL);
     for (int copies = n->unroll; copies >= 1; copies = copies > 1 ? 1 : 0) {
         e->vec = &vec;
         vector_part(e, n, j, first, end, copies);
