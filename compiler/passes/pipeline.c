@@ -362,6 +362,10 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
         return false;
     }
     check_machines(&p, file, dir);
+    for (int i = 0; i < file->strategies.n; i++) {
+        diag_report(d, D_UNSUPPORTED, file->strategies.at[i]->range, "strategies are not built yet");
+        diag_help(d, "write the directives into a schedule of the kernel");
+    }
     TileKernels done = { 0 };
     bool fine = true;
     for (int i = 0; i < m->kernels.n && !diags_full(d); i++) {
