@@ -269,39 +269,36 @@ isl_set *poly_box(const Poly *p, PolyIndices ix, int nconds, Expr *const *conds,
     return isl_set_coalesce(s);
 }
 
-isl_set *poly_shape(const Poly *p, const Tensor *t)
+// What dimension d allows, whether or not the others have elements.
+static isl_set *shape_dimension(const Poly *p, const Tensor *t, int d)
 {
     PolyIndices none = { 0, NULL };
-    isl_space *space = isl_space_set_from_params(params_space(p));
-    space = isl_space_add_dims(space, isl_dim_set, (unsigned)t->rank);
+    isl_space *space = isl_space_add_dims(isl_space_set_from_params(params_space(p)), isl_dim_set, (unsigned)t->rank);
     isl_set *s = isl_set_universe(space);
-    for (int d = 0; d < t->rank; d++) {
-        isl_pw_aff *x = variable(p, t->rank, isl_dim_set, d);
-        isl_pw_aff *lo = poly_aff(p, none, t->lo[d]), *hi = poly_aff(p, none, t->hi[d]);
-        isl_set *c;
-        if (lo) {
-            lo = isl_pw_aff_add_dims(lo, isl_dim_in, (unsigned)t->rank);
-            c = isl_pw_aff_ge_set(isl_pw_aff_copy(x), lo);
-            s = isl_set_intersect(s, c);
-        }
-        if (hi) {
-            hi = isl_pw_aff_add_dims(hi, isl_dim_in, (unsigned)t->rank);
-            c = isl_pw_aff_lt_set(isl_pw_aff_copy(x), hi);
-            s = isl_set_intersect(s, c);
-        }
-        isl_pw_aff_free(x);
-    }
+    isl_pw_aff *x = variable(p, t->rank, isl_dim_set, d);
+    isl_pw_aff *lo = poly_aff(p, none, t->lo[d]), *hi = poly_aff(p, none, t->hi[d]);
+    if (lo)
+        s = isl_set_intersect(s, isl_pw_aff_ge_set(isl_pw_aff_copy(x), isl_pw_aff_add_dims(lo, isl_dim_in, (unsigned)t->rank)));
+    if (hi)
+        s = isl_set_intersect(s, isl_pw_aff_lt_set(isl_pw_aff_copy(x), isl_pw_aff_add_dims(hi, isl_dim_in, (unsigned)t->rank)));
+    isl_pw_aff_free(x);
+    return s;
+}
+
+static isl_set *named_shape(const Poly *p, const Tensor *t, isl_set *s)
+{
     char name[24];
     snprintf(name, sizeof name, "T%d", t->id);
     return isl_set_set_tuple_name(isl_set_intersect_params(s, isl_set_copy(p->context)), name);
 }
 
-// The set with all constraints on other dimensions than `d` taken out.
-static isl_set *only_dimension(isl_set *s, int d)
+isl_set *poly_shape(const Poly *p, const Tensor *t)
 {
-    int n = isl_set_dim(s, isl_dim_set);
-    s = isl_set_eliminate(s, isl_dim_set, 0, (unsigned)d);
-    return isl_set_eliminate(s, isl_dim_set, (unsigned)d + 1, (unsigned)(n - d - 1));
+    isl_space *space = isl_space_add_dims(isl_space_set_from_params(params_space(p)), isl_dim_set, (unsigned)t->rank);
+    isl_set *s = isl_set_universe(space);
+    for (int d = 0; d < t->rank; d++)
+        s = isl_set_intersect(s, shape_dimension(p, t, d));
+    return named_shape(p, t, s);
 }
 
 isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *const *subs, bool *exact)
@@ -312,7 +309,7 @@ isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *c
     for (int d = 0; d < t->rank; d++) {
         isl_pw_aff *f = poly_aff(p, ix, subs[d]);
         if (!f) {
-            isl_set *one = only_dimension(poly_shape(p, t), d);
+            isl_set *one = named_shape(p, t, shape_dimension(p, t, d));
             shape = shape ? isl_set_intersect(shape, one) : one;
             continue;
         }

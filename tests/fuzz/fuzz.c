@@ -62,7 +62,7 @@ static bool describe(const char *line, char *how, size_t size) {
     if (tag && strchr(tag, ']'))          // of the schedule that was fed back: nobody else is to blame
         snprintf(how, size, "%s%.*s", strncmp(line, "fed/", 4) == 0 ? "fed back " : "", (int)(strchr(tag, ']') - tag + 1), tag);
     else
-        snprintf(how, size, "%.*s", (int)strcspn(error, "0123456789'\"`\n"), error);
+        snprintf(how, size, "%.*s", (int)strcspn(error, "0123456789'\"`;\n"), error);
     return true;
 }
 
