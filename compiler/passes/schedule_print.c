@@ -253,12 +253,13 @@ static int common_lanes(const Loop *loop, bool unroll)
     return n;
 }
 
+// In all its pieces: a loop of which only some can be vectors is left to the default, which finds the same.
 static bool has_lanes(const Loop *loop)
 {
     for (int i = 0; i < loop->nodes.n; i++)
-        if (loop->nodes.at[i]->lanes > 1)
-            return true;
-    return false;
+        if (loop->nodes.at[i]->lanes <= 1)
+            return false;
+    return loop->nodes.n > 0;
 }
 
 static void print_vectors(const Printer *p, const StmtPlan *sp)
