@@ -121,25 +121,14 @@ static bool halo_is_possible(Fuse *f, const DepList *cross)
     return true;
 }
 
-// The option of the unit that goes with loop q of the group; its shift is set. -1: none.
-static int match_option(Fuse *f, const DepList *cross, const Group *unit, int q, const bool *taken, int64_t *shift)
+// Does option k of the unit go with loop q of the group: at a constant distance (then *shift makes up for it), or on a halo?
+static bool option_fits(Fuse *f, const DepList *cross, int q, int k, bool halo, int64_t *shift)
 {
-    for (int pass = 0; pass < 2; pass++)
-        for (int k = 0; k < unit->ndims; k++) {
-            if (taken[k])
-                continue;
-            Cross c = cross_distance(f, cross, q, k);
-            if (pass == 0 && c.exact && llabs(c.min) < DISTANCE_INF) {
-                *shift = -c.min;
-                return k;
-            }
-            bool bounded = c.min >= -MAX_HALO && c.max <= MAX_HALO;
-            if (pass == 1 && bounded && halo_is_possible(f, cross)) {
-                *shift = 0;
-                return k;
-            }
-        }
-    return -1;
+    Cross c = cross_distance(f, cross, q, k);
+    *shift = halo ? 0 : -c.min;
+    if (!halo)
+        return c.exact && llabs(c.min) < DISTANCE_INF;
+    return c.min >= -MAX_HALO && c.max <= MAX_HALO && halo_is_possible(f, cross);
 }
 
 static bool same_ranges(const Stmt *x, const Stmt *y)
@@ -215,18 +204,24 @@ typedef struct {
     int matched;
 } Match;
 
+// Constant distances first: a halo costs work, and is taken only for loops that have no other partner.
 static void match_all(Fuse *f, Match *m)
 {
     bool taken[MAX_INDICES] = { false };
     m->matched = 0;
     for (int q = 0; q < m->g->ndims; q++) {
+        m->pick[q] = m->cross.n || q >= m->unit->ndims ? -1 : q;
         m->shift[q] = 0;
-        m->pick[q] = m->cross.n ? match_option(f, &m->cross, m->unit, q, taken, &m->shift[q]) : q < m->unit->ndims ? q : -1;
-        if (m->pick[q] >= 0) {
-            taken[m->pick[q]] = true;
-            m->matched++;
-        }
+        m->matched += m->pick[q] >= 0;
     }
+    for (int halo = 0; m->cross.n && halo < 2; halo++)
+        for (int q = 0; q < m->g->ndims; q++)
+            for (int k = 0; k < m->unit->ndims && m->pick[q] < 0; k++)
+                if (!taken[k] && option_fits(f, &m->cross, q, k, halo, &m->shift[q])) {
+                    m->pick[q] = k;
+                    taken[k] = true;
+                    m->matched++;
+                }
 }
 
 static bool loses_axis(Fuse *f, const Match *m)
@@ -487,7 +482,8 @@ static bool place_unit(Fuse *f, Groups *groups, Group *unit)
     for (int g = groups->n - 1; g >= least && g >= groups->n - WINDOW; g--) {
         Group *to = groups->at[g];
         Match m = { .g = to, .unit = unit, .cross = cross_from(f, &unit->local, to->level) };
-        if (f->exclusive && (to->class || unit->class))
+        bool other = to->class && unit->class;                  // two `fuse` directives are two grids
+        if (other || (f->exclusive && (to->class || unit->class)))
             continue;
         JoinResult r = try_join(f, &m);
         if (r == JOIN_DONE || join_serial(f, &m)) {

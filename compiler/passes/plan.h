@@ -26,6 +26,7 @@ typedef struct {
     bool vector;                 // some statement wants it as its vector loop
     int lanes;                   // that a schedule asks for; 0: what fits, 1: none
     Range asked;                 // where it asks for vectors
+    const char *refusal;         // why a piece of it has none
     int unroll;                  // that a schedule asks for; 0: what is best
     int64_t tile;                // > 0: a loop over tiles of this many points; a loop over the points comes below it
     Index *index;                // outer loops: the loop's index

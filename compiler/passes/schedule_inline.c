@@ -155,8 +155,9 @@ static bool find_indices(Inline *in)
 static void inline_tensor(Inline *in, const Tensor *t)
 {
     if (!find_equation(in, t)) {
-        diag_report(in->c.d, D_SCHEDULE, in->at, "nothing computes `%s`", t->name);
-        in->failed = true;
+        if (t->kind == TENSOR_INPUT)
+            diag_report(in->c.d, D_SCHEDULE, in->at, "nothing computes `%s`", t->name);
+        in->failed = true;                                       // what nothing needs is gone already
         return;
     }
     if (in->failed || !find_indices(in))

@@ -272,7 +272,7 @@ static void print_vectors(const Printer *p, const StmtPlan *sp)
         if (!loop || loop->tile || loop->outer || sp->path[k].theta.idx < 0)
             continue;
         const char *name = qualified(p, s, sp->path[k].theta.idx);
-        int lanes = common_lanes(loop, false), unroll = common_lanes(loop, true);
+        int lanes = common_lanes(loop, false), unroll = loop->unroll ? loop->unroll : common_lanes(loop, true);
         if (has_lanes(loop) && sp->path[k].theta.idx == sp->vecdim) {
             fprintf(p->out, lanes > 1 ? "    vectorize %s = %d;\n" : "    vectorize %s;\n", name, lanes);
             vector = true;

@@ -158,10 +158,10 @@ static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
 }
 
 // The loop that the node was made of, if a schedule asks something of it.
-static const Loop *asked_loop(const Plan *p, const Node *n)
+static Loop *asked_loop(const Plan *p, const Node *n)
 {
     for (int i = 0; i < p->asked.n; i++) {
-        const Loop *loop = p->asked.at[i];
+        Loop *loop = p->asked.at[i];
         for (int k = 0; k < loop->nodes.n; k++)
             if (loop->nodes.at[k] == n)
                 return loop;
@@ -169,20 +169,10 @@ static const Loop *asked_loop(const Plan *p, const Node *n)
     return NULL;
 }
 
-static void refuse(Plan *p, const Loop *loop, const char *why)
-{
-    if (!loop || loop->asked.end == 0 || schedule_told(p->schedule, loop->asked))
-        return;
-    if (loop->lanes)
-        diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors of %d: %s", loop->name, loop->lanes, why);
-    else
-        diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors: %s", loop->name, why);
-}
-
 static bool try_loop(Plan *p, const TileKernel *t, Node *n)
 {
     Check c;
-    const Loop *loop = asked_loop(p, n);
+    Loop *loop = asked_loop(p, n);
     int lanes = loop ? loop->lanes : 0;
     if (loop && loop->unroll)
         n->unroll = loop->unroll;
@@ -193,12 +183,29 @@ static bool try_loop(Plan *p, const TileKernel *t, Node *n)
     if (!why && (most < 2 || lanes > most))
         why = arena_printf(p->a, "vectors of %d bytes hold %d elements of %d", p->machine->vector_bytes, most, c.width);
     if (why) {
-        refuse(p, loop, why);
+        if (loop)
+            loop->refusal = why;
         return false;
     }
     n->lanes = lanes ? lanes : most;
     n->unroll = loop && loop->unroll ? loop->unroll : choose_unroll(p->machine, &c, n);
     return true;
+}
+
+// A schedule asks for vectors along a loop, and no piece of it has any.
+static void check_asked(Plan *p, const Loop *loop)
+{
+    if (loop->asked.end == 0 || !loop->refusal)
+        return;
+    for (int i = 0; i < loop->nodes.n; i++)
+        if (loop->nodes.at[i]->lanes > 1)
+            return;
+    if (schedule_told(p->schedule, loop->asked))
+        return;
+    if (loop->lanes)
+        diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors of %d: %s", loop->name, loop->lanes, loop->refusal);
+    else
+        diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors: %s", loop->name, loop->refusal);
 }
 
 static void visit(Plan *p, const TileKernel *t, Node *n)
@@ -212,4 +219,6 @@ static void visit(Plan *p, const TileKernel *t, Node *n)
 void vectorize_kernel(Plan *p, TileKernel *t)
 {
     visit(p, t, t->root);
+    for (int i = 0; i < p->asked.n; i++)
+        check_asked(p, p->asked.at[i]);
 }

@@ -125,7 +125,7 @@ static void draw_schedule(Kernel *k, Random *r) {
             n += (size_t)text_put(k->schedule + n, size - n, "    tile %c = %d;\n", *name, random_in(r, 1, 40));
     for (const char *name = "ij"; *name; name++)
         if (has_index(k, *name) && random_chance(r, 8))
-            n += (size_t)text_put(k->schedule + n, size - n, PICK(r, "    parallel %c;\n", "    vectorize %c;\n", "    unroll %c = 4;\n", "    parallel %c dynamic;\n"), *name);
+            n += (size_t)text_put(k->schedule + n, size - n, PICK(r, "    parallel %c;\n", "    unroll %c = 4;\n", "    parallel %c dynamic;\n"), *name);
     for (int i = 0; i < k->n; i++)
         if (k->tensor[i].kind == LOCAL && random_chance(r, 8)) {
             bool plain = !k->tensor[i].declared && k->tensor[i].n == 1;
