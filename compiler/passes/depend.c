@@ -248,6 +248,20 @@ static unsigned may_be_empty(Program *g, const Tensor *t, unsigned outside, isl_
     return mask;
 }
 
+// The bordered dimensions whose subscript is data: it can be anything.
+static unsigned from_data(const Reader *r, const Expr *read)
+{
+    unsigned mask = 0;
+    for (int d = 0; d < read->n; d++) {
+        if (read->tensor->border[d].kind == BORDER_NONE)
+            continue;
+        isl_pw_aff *x = poly_aff(r->g->poly, indices_of(r->s), read->args[d]);
+        mask |= x ? 0 : 1u << d;
+        isl_pw_aff_free(x);
+    }
+    return mask;
+}
+
 static void note_borders(const Reader *r, Expr *read, int nconds, Expr *const *conds)
 {
     isl_map *m = poly_subscripts(r->g->poly, indices_of(r->s), read->tensor, read->args, NULL);
@@ -255,7 +269,7 @@ static void note_borders(const Reader *r, Expr *read, int nconds, Expr *const *c
     for (int i = 0; i < nconds; i++)
         domain = assume(r->g, indices_of(r->s), domain, conds[i]);
     m = isl_map_intersect_domain(m, isl_set_copy(domain));
-    unsigned outside = leaves(r->g, read->tensor, m);
+    unsigned outside = leaves(r->g, read->tensor, m) | from_data(r, read);
     read->outside |= outside | may_be_empty(r->g, read->tensor, outside, domain);
     isl_map_free(m);
     isl_set_free(domain);
