@@ -20,7 +20,8 @@ static const char *index_binary(Emit *e, const Expr *x, int prec)
     bool sum = x->op == OP_ADD || x->op == OP_SUB;
     int mine = sum ? PREC_SUM : PREC_PRODUCT;
     const char *op = x->op == OP_ADD ? "+" : x->op == OP_SUB ? "-" : x->op == OP_MUL ? "*" : x->op == OP_DIV ? "/" : "%";
-    const char *l = index_text(e, x->args[0], mine), *r = index_text(e, x->args[1], x->op == OP_ADD || x->op == OP_MUL ? mine : mine + 1);
+    bool chain = x->op == OP_ADD || (x->op == OP_MUL && x->args[1]->op == OP_MUL);                       // a * (b / c) keeps its brackets
+    const char *l = index_text(e, x->args[0], mine), *r = index_text(e, x->args[1], chain ? mine : mine + 1);
     const char *text = arena_printf(e->a, "%s %s %s", l, op, r);
     return mine < prec ? arena_printf(e->a, "(%s)", text) : text;
 }

@@ -2,8 +2,8 @@
 //
 // A subscript is in bounds when its extremes are, by syntax, or when isl finds no instance at which it is not: under
 // the equation's domain, the ranges and guards of the reductions around it, and the affine conjuncts of enclosing
-// ifs. Elements of an intermediate that an affine read reaches must be defined; a border maps what lies outside to
-// nothing (zero, const), to the edge (clamp) or to any element of the dimension (wrap, reflect).
+// ifs. Elements of an intermediate that a read reaches must be defined; a border maps what lies outside to nothing (zero,
+// const), to the edge (clamp) or to any element of the dimension (wrap, reflect), and data reaches any element.
 //
 // Test: tests/errors/sema
 #include "passes/prove_sets.h"
@@ -160,10 +160,7 @@ static void prove_defined(Prove *v, const Instance *i, const Access *x)
     TensorProof *proof = &v->tensors[t->id];
     if (t->kind == TENSOR_INPUT || t->kind == TENSOR_OUTPUT || proof->reported || has_no_holes(v, t, x->range)) return;
     Expr **subs = ARENA_ARRAY(v->a, Expr *, t->rank + 1);
-    for (int d = 0; d < t->rank; d++) {
-        if (!is_affine(v, i, x->subs[d])) return;             // run time decides
-        subs[d] = bordered_subscript(v, t, d, x->subs[d]);
-    }
+    for (int d = 0; d < t->rank; d++) subs[d] = bordered_subscript(v, t, d, x->subs[d]);
     prove_begin(v);
     isl_set *points = prove_points(v, i, true), *written = prove_written(v, t);
     isl_map *reach = isl_map_intersect_domain(poly_subscripts(v->p, prove_indices(i), t, subs, NULL), isl_set_copy(points));

@@ -194,7 +194,7 @@ static void conditional(Kernel *k, Random *r, Tensor *t, const char *condition) 
 // Complementary conditions, or some and the rest.
 bool define_pieces(Kernel *k, Random *r, Kind kind) {
     static const char *const parts[][3] = {{"i < j", "i >= j"}, {"i < j", "i == j", "i > j"}, {"i + j < 5", "i + j >= 5"},
-                                           {"j == 0", "j > 0"}, {"i < 2, j < 3", "i < 2, j >= 3", "i >= 2"}, {"j <= 2*i", "j > 2*i"}};
+                                           {"j <= 0", "j > 0"}, {"i < 2, j < 3", "i < 2, j >= 3", "i >= 2"}, {"j <= 2*i", "j > 2*i"}};
     Tensor *t = tensor_new(k, r, kind, random_in(r, 1, 2));
     char text[80];
     if (t->rank == 2 && random_chance(r, 40)) {
