@@ -486,13 +486,20 @@ static void scan(Emit *e, const Node *n)
     c_line(e, "%s = %s;", carry, combine(e, n->reduce, t, carry, r));
 }
 
+// A scan along an outer loop: every lane goes on with its own.
+static void scan_across(Emit *e, const Node *n)
+{
+    const char *value = v_expr(e, n->value), *before = load(e, n->tensor, c_place(e, n->tensor, n->previous));
+    put(e, n, arena_printf(e->a, "%s ? %s : %s", c_value(e, n->first), value, combine(e, n->reduce, n->tensor->type, before, value)));
+}
+
 static void operation(Emit *e, const Node *n)
 {
     switch (n->op) {
     case OPK_MAP: put(e, n, v_expr(e, n->value)); return;
     case OPK_INIT: put(e, n, identity(e, n, false)); return;
     case OPK_UPDATE: update(e, n); return;
-    case OPK_SCAN: scan(e, n); return;
+    case OPK_SCAN: is_register(e, n->tensor) ? scan(e, n) : scan_across(e, n); return;
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // The model: a task should do some 10^5 operations (a task costs well under a microsecond), touch at most a quarter of
 // the second cache level, and run along whole rows where it can. So, from the innermost dimension outwards, each tile extent
-// is what the budget of points still allows. Contractions take square-like tiles, whose reuse grows with both extents;
+// is what the budget of points still allows (strips of columns are wide enough for the caches). Contractions take square-like tiles, whose reuse grows with both extents;
 // waves take tiles small enough that the front is many tiles wide. A dimension with a halo gets tiles eight halos long.
 #include "passes/tile_size.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { TASK_COST = 1 << 18, ROW = 4096 };
+enum { TASK_COST = 1 << 18, ROW = 4096, STRIP = 256 };
 
 // ---- what a point costs -----------------------------------------------------------------------------------------
 
@@ -140,6 +140,18 @@ static int64_t halo_of(Plan *p, const Leaf *leaf, int q)
     return halo;
 }
 
+// Is dimension q, the grid's only one, the one along which rows lie in memory? (Its tiles are then strips of columns.)
+static bool cuts_rows(Plan *p, const Leaf *leaf, int q)
+{
+    for (int i = 0; leaf->node->ndims == 1 && i < leaf->stmts.n; i++) {
+        const Stmt *s = leaf->stmts.at[i];
+        int idx = plan_of(p, s)->interval[q].theta.idx;
+        if (s->n > 1 && idx >= 0 && stride_of(s->eq->lhs->rank, s->eq->subs, s->index[idx]) == 1)
+            return true;
+    }
+    return false;
+}
+
 static Expr *clamp(Plan *p, Expr *e, int64_t least, int64_t most)
 {
     e = index_expr(p, OP_MAX, e, number(p, least));
@@ -228,7 +240,10 @@ static void budget_tiles(Plan *p, Leaf *leaf)
         GridDim *d = &n->dims[q];
         int64_t halo = halo_of(p, leaf, q), least = halo ? 8 * halo : 1;
         Expr *extent = extent_of(p, d);
-        if (q == n->ndims - 1 && n->ndims > 1)
+        if (cuts_rows(p, leaf, q))
+            set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, index_expr(p, OP_MAX, left, number(p, STRIP)), extent), halo ? least : 1, 0),
+                     arena_printf(p->a, "%s, but at least %d, since rows are cut: what is next in memory is used while it is near", halo_text(p, halo, why), STRIP));
+        else if (q == n->ndims - 1 && n->ndims > 1)
             set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, extent, number(p, ROW)), least, 0), halo_text(p, halo, "whole rows, as they lie in memory"));
         else
             set_tile(p, leaf, q, clamp(p, q == n->ndims - 1 ? left : index_expr(p, OP_MIN, left, extent), least, 0), halo_text(p, halo, why));

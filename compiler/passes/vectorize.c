@@ -2,7 +2,7 @@
 //
 // The loop that `order` wanted as a vector loop becomes one when everything below it can go lane by lane in step: inner
 // loops and conditions are the same for all lanes, every result lies next to its neighbour's (or in a register), and what
-// the loop carries is a reduction into a register or a scan. Lanes fill a vector register with the widest type that
+// the loop carries is a reduction into a register or a scan (a scan along another loop goes on in all lanes at once). Lanes fill a vector register with the widest type that
 // occurs. Expressions need not be regular: what has no vector form is computed lane by lane (emit/vector.c); but a
 // loop all of whose reads would be gathers stays scalar. Test: tests/golden/vector*.pto, tests/run
 #include "passes/plan.h"
@@ -89,7 +89,10 @@ static bool op_fits(Check *c, const Node *n, bool direct)
         if (outside)
             return direct && (c->role == LOOP_REDUCE || c->role == LOOP_SCAN) && dtype_bytes(n->tensor->type) >= 1;
         return stride == 1;
-    case OPK_SCAN: return direct && !n->reverse && outside && c->role == LOOP_SCAN;
+    case OPK_SCAN:
+        if (outside)
+            return direct && !n->reverse && c->role == LOOP_SCAN;
+        return c->role == LOOP_PARALLEL && stride == 1 && place_stride(c, n->tensor, n->previous) == 1 && !expr_uses(n->first, c->index);
     }
     return false;
 }
