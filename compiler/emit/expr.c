@@ -81,7 +81,7 @@ static const char *index_text(Emit *e, const Expr *x, int prec)
 const char *c_index(Emit *e, const Expr *x)
 {
     if (x->type != DT_INDEX)
-        return arena_printf(e->a, "(int64_t)%s", c_value(e, x));
+        return x->type == DT_I64 ? c_value(e, x) : arena_printf(e->a, "(int64_t)%s", c_value(e, x));
     return index_text(e, x, 0);
 }
 

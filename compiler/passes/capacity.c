@@ -115,9 +115,8 @@ static void check(Plan *p, const TileKernel *t, const Leaf *leaf, int tier)
         return;
     for (int i = 0; i < leaf->stmts.n; i++) {
         c.s = leaf->stmts.at[i];
-        see_access(&c, c.s->eq->lhs, c.s->eq->subs);
-        if (c.s->kind != STMT_INIT)
-            depend_visit_reads(p->a, c.s->eq->rhs, see_read, &c);
+        see_access(&c, c.s->eq->lhs, c.s->subs);
+        depend_stmt_reads(p->a, c.s, see_read, &c);
     }
     int64_t total = 0;
     for (int i = 0; i < c.tenants.n; i++)

@@ -6,6 +6,8 @@
 // everything-on-everything, a distance unbounded: slower code, never wrong.
 #include "passes/depend.h"
 
+#include "passes/scatter.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,16 +36,37 @@ static PolyIndices indices_of(const Stmt *s)
     return (PolyIndices){ s->n, s->index };
 }
 
+// The index that data chooses is no index of the statement: its place on the left takes the data.
+static void make_scatter(Program *g, Stmt *s, const Scatter *x)
+{
+    s->domain = isl_set_set_tuple_id(isl_set_project_out(s->domain, isl_dim_set, (unsigned)x->position, 1), isl_set_get_tuple_id(s->domain));
+    s->n--;
+    s->nouter--;
+    for (int i = x->position; i < s->n; i++)
+        s->index[i] = s->index[i + 1];
+    s->subs = ARENA_ARRAY(g->a, Expr *, s->eq->lhs->rank + 1);
+    for (int d = 0; d < s->eq->lhs->rank; d++)
+        s->subs[d] = d == x->dim ? x->chosen : s->eq->subs[d];
+    s->conds.n = 0;
+    for (int i = 0; i < x->nconds; i++)
+        VEC_PUSH(g->a, &s->conds, x->conds[i]);
+}
+
 static Stmt *new_stmt(Program *g, StatementKind kind, Equation *eq)
 {
     Stmt *s = ARENA_NEW(g->a, Stmt);
-    *s = (Stmt){ .id = g->stmts.n, .kind = kind, .eq = eq, .nouter = eq->indices.n };
+    *s = (Stmt){ .id = g->stmts.n, .kind = kind, .eq = eq, .nouter = eq->indices.n, .subs = eq->subs };
     for (int i = 0; i < eq->indices.n; i++)
         s->index[s->n++] = eq->indices.at[i];
     if (kind == STMT_UPDATE)
         for (int i = 0; i < eq->nest->indices.n; i++)
             s->index[s->n++] = eq->nest->indices.at[i];
+    for (int i = 0; kind == STMT_UPDATE && i < eq->nest->conds.n; i++)
+        VEC_PUSH(g->a, &s->conds, eq->nest->conds.at[i]);
     s->domain = tuple_set(poly_domain(g->poly, eq, kind == STMT_UPDATE, &s->exact), s->id);
+    Scatter scatter;
+    if (kind == STMT_UPDATE && scatter_find(g->a, g->poly, eq, &scatter) && !scatter.assumed)
+        make_scatter(g, s, &scatter);
     VEC_PUSH(g->a, &g->stmts, s);
     VEC_PUSH(g->a, &g->writers[eq->lhs->id], s);
     return s;
@@ -97,6 +120,17 @@ void depend_visit_reads(Arena *a, Expr *e, ReadVisitor f, void *data)
 {
     Visit v = { .a = a, .f = f, .data = data };
     visit(&v, e);
+}
+
+void depend_stmt_reads(Arena *a, const Stmt *s, ReadVisitor f, void *data)
+{
+    if (s->kind == STMT_INIT)
+        return;
+    depend_visit_reads(a, s->eq->rhs, f, data);
+    for (int i = 0; i < s->conds.n; i++)
+        depend_visit_reads(a, s->conds.at[i], f, data);
+    for (int d = 0; s->subs != s->eq->subs && d < s->eq->lhs->rank; d++)
+        depend_visit_reads(a, s->subs[d], f, data);
 }
 
 // The affine part of a condition that holds: conjuncts that are not affine are left out.
@@ -191,7 +225,7 @@ isl_map *depend_access(Program *g, const Stmt *s, const Expr *read, int nconds, 
 
 isl_map *depend_write(Program *g, const Stmt *s)
 {
-    isl_map *w = poly_subscripts(g->poly, indices_of(s), s->eq->lhs, s->eq->subs, NULL);
+    isl_map *w = poly_subscripts(g->poly, indices_of(s), s->eq->lhs, s->subs, NULL);
     return isl_map_intersect_domain(tuple_in(w, s->id), isl_set_copy(s->domain));
 }
 
@@ -358,22 +392,20 @@ static Expr *without(Arena *a, Expr *e, Expr *const *dead, int n)
 
 static void drop_dead_reads(Reader *r)
 {
-    Equation *eq = r->s->eq;
+    Stmt *s = r->s;
     if (r->dead.n == 0)
         return;
-    eq->rhs = without(r->g->a, eq->rhs, r->dead.at, r->dead.n);
-    for (int i = 0; eq->nest && i < eq->nest->conds.n; i++)
-        eq->nest->conds.at[i] = without(r->g->a, eq->nest->conds.at[i], r->dead.at, r->dead.n);
+    s->eq->rhs = without(r->g->a, s->eq->rhs, r->dead.at, r->dead.n);
+    for (int i = 0; i < s->conds.n; i++)
+        s->conds.at[i] = without(r->g->a, s->conds.at[i], r->dead.at, r->dead.n);
+    for (int d = 0; s->subs != s->eq->subs && d < s->eq->lhs->rank; d++)
+        s->subs[d] = without(r->g->a, s->subs[d], r->dead.at, r->dead.n);
 }
 
 static void statement_dependences(Program *g, Stmt *s)
 {
     Reader r = { .g = g, .s = s };
-    if (s->kind == STMT_INIT)
-        return;
-    depend_visit_reads(g->a, s->eq->rhs, read_dependences, &r);
-    for (int i = 0; s->kind == STMT_UPDATE && i < s->eq->nest->conds.n; i++)
-        depend_visit_reads(g->a, s->eq->nest->conds.at[i], read_dependences, &r);
+    depend_stmt_reads(g->a, s, read_dependences, &r);
     drop_dead_reads(&r);
     if (s->kind == STMT_SCAN)
         scan_dependence(g, s);
@@ -439,9 +471,18 @@ static int64_t bound(isl_val *v, int64_t unbounded)
     return x;
 }
 
+// Is index s of an initialisation the one that its scatter chooses by data? It goes with no index of that.
+static bool is_chosen(const Dep *d, int s)
+{
+    bool shared = d->src->eq != d->dst->eq || d->src->kind != STMT_INIT;
+    for (int i = 0; !shared && i < d->dst->n; i++)
+        shared = d->dst->index[i] == d->src->index[s];
+    return !shared;
+}
+
 static Distance compute_distance(Program *g, Dep *d, int s, int t)
 {
-    if (d->guessed)
+    if (d->guessed || is_chosen(d, s))
         return (Distance){ -DISTANCE_INF, DISTANCE_INF, true };
     depend_budget_begin(g);
     isl_set *wrapped = isl_set_flatten(isl_map_wrap(isl_map_copy(d->map)));

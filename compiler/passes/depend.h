@@ -1,7 +1,7 @@
 // depend: statements and the exact dependences between them.
 //
 // A normalised equation is one statement, or two for a reduction: INIT (the identity into the accumulator) and UPDATE
-// (one more element). Every tensor element is written once (single assignment; an accumulator by its INIT and UPDATEs),
+// (one more element); the UPDATE of a scatter (see scatter.h) has data for a left subscript. Every tensor element is written once (single assignment; an accumulator by its INIT and UPDATEs),
 // so the flow dependences are the writes composed with the reads: exact, for all sizes. Statement instances are points
 // of `P<id>[indices...]`, parameters are the kernel's dims.
 //
@@ -27,6 +27,8 @@ typedef struct {
     Equation *eq;
     int n, nouter;               // indices; those that are not reduced come first
     Index *index[MAX_INDICES];
+    Expr **subs;                 // what it writes: those of the equation, but for the UPDATE of a scatter
+    VEC(Expr *) conds;           // UPDATE: those of the reduction, which skip elements where they are not affine
     isl_set *domain;             // { P<id>[...] }
     bool exact;                  // no data guard cuts the domain
 } Stmt;
@@ -73,6 +75,8 @@ Distance depend_distance(Program *g, Dep *d, int s, int t, int sign);
 // Calls f for every READ below e with the conditions (affine ones only matter) that hold there.
 typedef void (*ReadVisitor)(void *data, Expr *read, int nconds, Expr *const *conds);
 void depend_visit_reads(Arena *a, Expr *e, ReadVisitor f, void *data);
+// The same for all that a statement reads: its value, its conditions, its left subscripts.
+void depend_stmt_reads(Arena *a, const Stmt *s, ReadVisitor f, void *data);
 // The instances of `s` that evaluate a read, with the elements read: { P<id>[..] -> T<t>[..] }.
 isl_map *depend_access(Program *g, const Stmt *s, const Expr *read, int nconds, Expr *const *conds);
 // The elements a statement writes.

@@ -132,12 +132,9 @@ static Expr *leaf_elements(Plan *p, const TileKernel *t, const Leaf *leaf, const
     for (int i = 0; i < leaf->stmts.n; i++) {
         r.s = leaf->stmts.at[i];
         if (writes && r.s->eq->lhs == x && r.s->kind != STMT_INIT)
-            see_access(&r, x->rank, r.s->eq->subs);
-        if (writes || r.s->kind == STMT_INIT)
-            continue;
-        depend_visit_reads(p->a, r.s->eq->rhs, see_read, &r);
-        for (int k = 0; r.s->eq->nest && k < r.s->eq->nest->conds.n; k++)
-            depend_visit_reads(p->a, r.s->eq->nest->conds.at[k], see_read, &r);
+            see_access(&r, x->rank, r.s->subs);
+        if (!writes)
+            depend_stmt_reads(p->a, r.s, see_read, &r);
     }
     *data = *data || r.data;
     return r.most;

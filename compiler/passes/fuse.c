@@ -52,17 +52,28 @@ static bool is_contraction(Plan *p, const Stmt *s)
 }
 
 // Parallel loops that a component offers: option[stmt][k] for k < result.
+static int position_of(const Stmt *s, const Index *index)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->index[i] == index)
+            return i;
+    return -1;
+}
+
+// Statements that are no recurrence are one, or an initialisation and its update, which share the update's outer indices.
 static int find_options(Fuse *f, const Group *u)
 {
-    const Stmt *first = u->stmts.at[0];
+    const Stmt *last = u->stmts.at[u->stmts.n - 1], *lead = u->cyclic ? u->stmts.at[0] : last;
     int n = 0;
-    for (int i = 0; i < first->nouter && n < MAX_INDICES; i++) {
-        if (!fuse_is_free(f, first, i))
+    for (int i = 0; i < lead->nouter && n < MAX_INDICES; i++) {
+        if (!fuse_is_free(f, lead, i))
             continue;
         if (u->cyclic && !graph_align(f->p, &u->stmts, &u->inner, i, 1, true, f->allowed, f->scratch))
             continue;
-        for (int s = 0; s < u->stmts.n; s++)       // an initialisation and its update have the same outer indices
-            f->option[u->stmts.at[s]->id][n] = u->cyclic ? f->scratch[u->stmts.at[s]->id] : (Theta){ i, 1, 0 };
+        for (int s = 0; s < u->stmts.n; s++) {
+            const Stmt *x = u->stmts.at[s];
+            f->option[x->id][n] = u->cyclic ? f->scratch[x->id] : (Theta){ position_of(x, lead->index[i]), 1, 0 };
+        }
         n++;
     }
     return n;

@@ -137,7 +137,7 @@ static Expr **scan_previous(Plan *p, const Stmt *s, Expr *const *values)
     Expr *before = expr_binary(a, OP_ADD, DT_INDEX, expr_index(a, along, (Range){ 0, 0 }), step);
     Expr **subs = ARENA_ARRAY(a, Expr *, s->eq->lhs->rank + 1);
     for (int d = 0; d < s->eq->lhs->rank; d++)
-        subs[d] = bound(p, s, values, expr_substitute(a, s->eq->subs[d], 1, &along, &before));
+        subs[d] = bound(p, s, values, expr_substitute(a, s->subs[d], 1, &along, &before));
     return subs;
 }
 
@@ -151,7 +151,7 @@ Node *lower_operation(Plan *p, const Stmt *s, Expr *const *values)
     n->op = s->kind == STMT_MAP ? OPK_MAP : s->kind == STMT_INIT ? OPK_INIT : s->kind == STMT_UPDATE ? OPK_UPDATE : OPK_SCAN;
     n->subs = ARENA_ARRAY(a, Expr *, eq->lhs->rank + 1);
     for (int d = 0; d < eq->lhs->rank; d++)
-        n->subs[d] = bound(p, s, values, eq->subs[d]);
+        n->subs[d] = bound(p, s, values, s->subs[d]);
     if (eq->nest)
         n->reduce = eq->nest->op;
     if (s->kind == STMT_INIT)
@@ -163,10 +163,10 @@ Node *lower_operation(Plan *p, const Stmt *s, Expr *const *values)
         n->previous = scan_previous(p, s, values);
     }
     PolyIndices ix = { s->n, (Index *const *)s->index };
-    for (int i = 0; s->kind == STMT_UPDATE && i < eq->nest->conds.n; i++) {
-        isl_set *affine = poly_cond(p->g->poly, ix, eq->nest->conds.at[i]);
+    for (int i = 0; i < s->conds.n; i++) {
+        isl_set *affine = poly_cond(p->g->poly, ix, s->conds.at[i]);
         if (!affine)
-            VEC_PUSH(a, &n->guards, bound(p, s, values, eq->nest->conds.at[i]));
+            VEC_PUSH(a, &n->guards, bound(p, s, values, s->conds.at[i]));
         isl_set_free(affine);
     }
     return n;

@@ -22,8 +22,8 @@ typedef struct {
 static bool has_affine_guard(Builder *n, const Stmt *s)
 {
     PolyIndices ix = { s->n, (Index *const *)s->index };
-    for (int i = 0; s->kind == STMT_UPDATE && i < s->eq->nest->conds.n; i++) {
-        isl_set *c = poly_cond(n->p->g->poly, ix, s->eq->nest->conds.at[i]);
+    for (int i = 0; i < s->conds.n; i++) {
+        isl_set *c = poly_cond(n->p->g->poly, ix, s->conds.at[i]);
         isl_set_free(c);
         if (c)
             return true;

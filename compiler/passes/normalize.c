@@ -7,8 +7,11 @@
 #include "passes/normalize.h"
 
 #include "passes/ranges.h"
+#include "passes/scatter.h"
 
 #include <string.h>
+
+enum { MOST_BINS = 4096 };       // that each block of a scatter has for itself
 
 typedef struct {
     Arena *a;
@@ -166,13 +169,19 @@ static Lifted new_lifted(Norm *n, const bool *used, Range range)
     return l;
 }
 
-static void finish_lifted(Norm *n, Lifted *l, const char *what, DType type)
+// Gives the equation its left side: a hidden tensor over its indices.
+static void place_lifted(Norm *n, Lifted *l, const char *what, DType type)
 {
     l->eq->lhs = new_hidden(n, what, type, l->eq, l->eq->range);
     l->eq->name = l->eq->lhs->name;
     l->eq->subs = ARENA_ARRAY(n->a, Expr *, l->eq->indices.n + 1);
     for (int i = 0; i < l->eq->indices.n; i++)
         l->eq->subs[i] = expr_index(n->a, l->eq->indices.at[i], l->eq->range);
+}
+
+static void finish_lifted(Norm *n, Lifted *l, const char *what, DType type)
+{
+    place_lifted(n, l, what, type);
     push_equation(n, l->eq);
 }
 
@@ -212,47 +221,97 @@ static Nest *copy_nest(Norm *n, Lifted *l, const Nest *old, ReduceOp op, Lifted 
     return nest;
 }
 
-// A reduction to a single value has no axis to run in parallel along: it becomes one over the results of blocks. The
-// blocks depend on the range alone, so the order of the operations, and with it every bit, is the same for any number of
-// workers.
-static void split_total(Norm *n, Lifted *l, const char *what, DType type)
+// A scatter by data of 32 bits cannot reach more elements than those name: refused on entry.
+static bool find_scatter(Norm *n, const Equation *eq)
 {
-    Nest *nest = l->eq->nest;
-    Range r = l->eq->range;
-    int64_t block = nest->indices.n == 1 ? 16384 : 64;
-    Index *first = nest->indices.at[0], *c = ARENA_NEW(n->a, Index), *k = ARENA_NEW(n->a, Index), *b = ARENA_NEW(n->a, Index);
-    Expr *size = expr_int(n->a, DT_INDEX, block, r), *zero = expr_int(n->a, DT_INDEX, 0, r);
+    Scatter s;
+    bool found = scatter_find(n->a, n->p, eq, &s);
+    if (found && s.assumed)
+        VEC_PUSH(n->a, &n->k->where, s.assumed);
+    return found;
+}
+
+// Does the reduction give so little, beside what it reads, that it has no axis to run in parallel along: a single value, or
+// the few bins of a scatter?
+static bool is_total(Norm *n, const Equation *eq)
+{
+    bool scatter = find_scatter(n, eq);
+    if (eq->conds.n > 0 || eq->indices.n == 0 || !scatter)
+        return eq->conds.n == 0 && eq->indices.n == 0;
+    const Index *bin = eq->indices.at[0];
+    return eq->indices.n == 1 && bin->lo->op == OP_CONST && bin->hi->op == OP_CONST && bin->hi->i - bin->lo->i <= MOST_BINS;
+}
+
+// The blocks of a reduction's first index: the index of the block, and the index within it.
+static void cut_blocks(Norm *n, const Nest *nest, Range r, Index **block, Index **inner)
+{
+    Index *first = nest->indices.at[0], *c = ARENA_NEW(n->a, Index), *k = ARENA_NEW(n->a, Index);
+    int64_t length = nest->indices.n == 1 ? 16384 : 64;
+    Expr *size = expr_int(n->a, DT_INDEX, length, r), *zero = expr_int(n->a, DT_INDEX, 0, r);
     Expr *extent = expr_binary(n->a, OP_SUB, DT_INDEX, first->hi, first->lo);
-    Expr *up = expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, extent, expr_int(n->a, DT_INDEX, block - 1, r)));
+    Expr *up = expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, extent, expr_int(n->a, DT_INDEX, length - 1, r)));
     Expr *count = expr_binary(n->a, OP_MAX, DT_INDEX, expr_binary(n->a, OP_FLOORDIV, DT_INDEX, up, size), zero);
-    *c = *b = (Index){ .name = arena_printf(n->a, "%s.block", first->name), .range = first->range, .lo = zero, .hi = count };
+    *c = (Index){ .name = arena_printf(n->a, "%s.block", first->name), .range = first->range, .lo = zero, .hi = count };
     Expr *start = expr_binary(n->a, OP_ADD, DT_INDEX, first->lo, expr_binary(n->a, OP_MUL, DT_INDEX, size, expr_index(n->a, c, r)));
     *k = (Index){ .name = first->name, .range = first->range, .lo = expr_simplify(n->a, start) };
     k->hi = expr_binary(n->a, OP_MIN, DT_INDEX, expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, start, size)), first->hi);
+    *block = c;
+    *inner = k;
+}
 
-    Lifted part = { ARENA_NEW(n->a, Equation), 1, ARENA_ARRAY(n->a, Index *, 2), ARENA_ARRAY(n->a, Expr *, 2) };
-    *part.eq = *l->eq;
-    VEC_PUSH(n->a, &part.eq->indices, c);
+static Index *copy_index(Norm *n, const Index *old)
+{
+    Index *copy = ARENA_NEW(n->a, Index);
+    *copy = *old;
+    return copy;
+}
+
+// A total becomes the reduction of one block at a time, and then of the blocks' results. The blocks depend on the range
+// alone, so the order of the operations, and with it every bit, is the same for any number of workers.
+static void split_total(Norm *n, Lifted *l, const char *what, DType type)
+{
+    Equation *eq = l->eq;
+    Nest *nest = eq->nest;
+    Range r = eq->range;
+    Index *block, *inner;
+    cut_blocks(n, nest, r, &block, &inner);
+    int most = eq->indices.n + 1, count = 0;
+    Lifted part = { ARENA_NEW(n->a, Equation), most, ARENA_ARRAY(n->a, Index *, most), ARENA_ARRAY(n->a, Expr *, most) };
+    *part.eq = *eq;
+    part.eq->indices.at = NULL;
+    part.eq->indices.n = part.eq->indices.cap = 0;
+    VEC_PUSH(n->a, &part.eq->indices, block);
+    for (int i = 0; i < eq->indices.n; i++) {                     // their ranges are numbers
+        Index *copy = copy_index(n, eq->indices.at[i]);
+        VEC_PUSH(n->a, &part.eq->indices, copy);
+        part.from[count] = eq->indices.at[i];
+        part.to[count++] = expr_index(n->a, copy, r);
+    }
+    part.from[count] = nest->indices.at[0];
+    part.to[count] = expr_index(n->a, inner, r);
     part.eq->nest = ARENA_NEW(n->a, Nest);
     *part.eq->nest = (Nest){ .op = nest->op };
-    Expr *to = expr_index(n->a, k, r);
-    VEC_PUSH(n->a, &part.eq->nest->indices, k);
+    VEC_PUSH(n->a, &part.eq->nest->indices, inner);
     for (int i = 1; i < nest->indices.n; i++) {                   // later ranges may use the first index
         Index *x = nest->indices.at[i];
-        x->lo = expr_substitute(n->a, x->lo, 1, &first, &to);
-        x->hi = expr_substitute(n->a, x->hi, 1, &first, &to);
+        x->lo = renamed(n, &part, x->lo);
+        x->hi = renamed(n, &part, x->hi);
         VEC_PUSH(n->a, &part.eq->nest->indices, x);
     }
     for (int i = 0; i < nest->conds.n; i++)
-        VEC_PUSH(n->a, &part.eq->nest->conds, expr_substitute(n->a, nest->conds.at[i], 1, &first, &to));
-    part.eq->rhs = expr_substitute(n->a, l->eq->rhs, 1, &first, &to);
+        VEC_PUSH(n->a, &part.eq->nest->conds, renamed(n, &part, nest->conds.at[i]));
+    part.eq->rhs = renamed(n, &part, eq->rhs);
     finish_lifted(n, &part, arena_printf(n->a, "%s.block", what), type);
 
+    Index *each = copy_index(n, block);
     *nest = (Nest){ .op = nest->op };
-    VEC_PUSH(n->a, &nest->indices, b);
-    Expr *at = expr_index(n->a, b, r);
-    l->eq->rhs = expr_new(n->a, OP_READ, type, r, 1, &at);
-    l->eq->rhs->tensor = part.eq->lhs;
+    VEC_PUSH(n->a, &nest->indices, each);
+    Expr **at = ARENA_ARRAY(n->a, Expr *, most);
+    at[0] = expr_index(n->a, each, r);
+    for (int i = 0; i < eq->indices.n; i++)
+        at[i + 1] = expr_index(n->a, eq->indices.at[i], r);
+    eq->rhs = expr_new(n->a, OP_READ, type, r, most, at);
+    eq->rhs->tensor = part.eq->lhs;
 }
 
 // Lifts a reduction of `body` with operator `op` over the nest of `e`.
@@ -268,9 +327,10 @@ static Expr *lift_reduction(Norm *n, Expr *e, Expr *body, ReduceOp op, const cha
     l.eq->nest = copy_nest(n, &l, e->nest, op, &inner);
     l.eq->rhs = renamed(n, &inner, body);
     ranges_fold_guards(n->a, l.eq);
-    if (l.n == 0 && l.eq->conds.n == 0)
+    place_lifted(n, &l, what, body->type);
+    if (is_total(n, l.eq))
         split_total(n, &l, what, body->type);
-    finish_lifted(n, &l, what, body->type);
+    push_equation(n, l.eq);
     return read_lifted(n, &l);
 }
 

@@ -570,7 +570,7 @@ static int dimension_of(Reader *r, const Tensor *t, const char *index)
         const Stmt *s = r->g->writers[t->id].at[i];
         for (int k = 0; k < s->n; k++)
             for (int d = 0; strcmp(s->index[k]->name, index) == 0 && d < t->rank; d++)
-                if (expr_uses(s->eq->subs[d], s->index[k]))
+                if (expr_uses(s->subs[d], s->index[k]))
                     return d;
     }
     return -1;

@@ -302,7 +302,7 @@ static const char *index_along(const Printer *p, const Tensor *t, int d)
     const StmtList *w = &p->p->g->writers[t->id];
     for (int i = 0; i < w->n; i++)
         for (int k = 0; k < w->at[i]->n; k++)
-            if (expr_uses(w->at[i]->eq->subs[d], w->at[i]->index[k]))
+            if (expr_uses(w->at[i]->subs[d], w->at[i]->index[k]))
                 return w->at[i]->index[k]->name;
     return NULL;
 }

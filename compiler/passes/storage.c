@@ -117,7 +117,7 @@ static bool dimension_follows(const Life *l, int dim, int k, int64_t *c, int *si
     for (int i = 0; i < l->writers.n; i++) {
         const Stmt *s = l->writers.at[i];
         Theta t = plan_of(l->p, s)->path[k].theta;
-        const Expr *sub = s->eq->subs[dim];
+        const Expr *sub = s->subs[dim];
         if (t.idx < 0)
             return false;
         Expr *value = plan_index_of_theta(l->p->a, t, expr_int(l->p->a, DT_INDEX, 0, sub->range));     // the index at theta = 0
@@ -151,7 +151,7 @@ static isl_set *written_in_tile(const Life *l)
     isl_set *all = NULL;
     for (int i = 0; i < l->writers.n; i++) {
         const Stmt *s = l->writers.at[i];
-        isl_map *w = poly_subscripts(l->p->g->poly, (PolyIndices){ s->n, (Index *const *)s->index }, l->x, s->eq->subs, NULL);
+        isl_map *w = poly_subscripts(l->p->g->poly, (PolyIndices){ s->n, (Index *const *)s->index }, l->x, s->subs, NULL);
         isl_set *domain = isl_set_reset_tuple_id(plan_domain(l->p, plan_of(l->p, s)));
         isl_set *e = isl_map_range(isl_map_intersect_domain(w, domain));
         all = all ? isl_set_union(all, e) : e;
@@ -230,7 +230,7 @@ static bool over_dims_alone(const Stmt *s, const Expr *e)
 static bool reach_of(const Life *l, const Stmt *s, int d, Reach *r)
 {
     const StmtPlan *sp = plan_of(l->p, s);
-    const Expr *sub = s->eq->subs[d];
+    const Expr *sub = s->subs[d];
     for (int i = 0; i < s->n; i++) {
         int64_t slope;
         Index *index = s->index[i];
@@ -413,11 +413,7 @@ static void collect_read(void *data, Expr *read, int nconds, Expr *const *conds)
 static isl_set *read_by(const Life *l, const Stmt *s)
 {
     Outside o = { l, s, NULL };
-    if (s->kind != STMT_INIT)
-        depend_visit_reads(l->p->a, s->eq->rhs, collect_read, &o);
-    if (s->kind == STMT_UPDATE)
-        for (int i = 0; i < s->eq->nest->conds.n; i++)
-            depend_visit_reads(l->p->a, s->eq->nest->conds.at[i], collect_read, &o);
+    depend_stmt_reads(l->p->a, s, collect_read, &o);
     return o.read;
 }
 
@@ -539,7 +535,7 @@ static void keep_shared(Life *l, Storage *st, bool fold)
 static const char *index_of_dim(const Stmt *s, int d)
 {
     for (int k = 0; k < s->n; k++)
-        if (expr_uses(s->eq->subs[d], s->index[k]))
+        if (expr_uses(s->subs[d], s->index[k]))
             return s->index[k]->name;
     return "?";
 }

@@ -59,17 +59,13 @@ static void count_read(void *data, Expr *read, int nconds, Expr *const *conds)
 static Count count_accesses(Plan *p, const Stmt *s, int idx)
 {
     Count c = { s->index[idx], 0, 0 };
-    if (s->kind != STMT_INIT)
-        depend_visit_reads(p->a, s->eq->rhs, count_read, &c);
-    if (s->kind == STMT_UPDATE)
-        for (int i = 0; i < s->eq->nest->conds.n; i++)
-            depend_visit_reads(p->a, s->eq->nest->conds.at[i], count_read, &c);
+    depend_stmt_reads(p->a, s, count_read, &c);
     return c;
 }
 
 static bool writes_along(const Stmt *s, int idx)
 {
-    return stride_of(s->eq->lhs->rank, s->eq->subs, s->index[idx]) == 1;
+    return stride_of(s->eq->lhs->rank, s->subs, s->index[idx]) == 1;
 }
 
 int stride_vector_index(Plan *p, const Stmt *s)

@@ -146,7 +146,7 @@ static bool cuts_rows(Plan *p, const Leaf *leaf, int q)
     for (int i = 0; leaf->node->ndims == 1 && i < leaf->stmts.n; i++) {
         const Stmt *s = leaf->stmts.at[i];
         int idx = plan_of(p, s)->interval[q].theta.idx;
-        if (s->n > 1 && idx >= 0 && stride_of(s->eq->lhs->rank, s->eq->subs, s->index[idx]) == 1)
+        if (s->n > 1 && idx >= 0 && stride_of(s->eq->lhs->rank, s->subs, s->index[idx]) == 1)
             return true;
     }
     return false;
