@@ -293,7 +293,7 @@ static Value float_unary(Op op, DType t, Value a, double function_error)
         v.err = a.err > 0 && fabs(a.f) <= a.err ? 2 : 0;
         return v;
     case OP_ISNAN: case OP_ISINF:
-        v = value_int(op == OP_ISNAN ? isnan(a.f) : isinf(a.f));
+        v = value_int((op == OP_ISNAN ? isnan(a.f) : isinf(a.f)) != 0);                 // -1 for -inf
         v.err = isinf(a.err) ? 1 : 0;
         return v;
     default: return float_function1(op, t, a, function_error);
