@@ -462,11 +462,23 @@ static void update(Emit *e, const Node *n)
         next = arena_printf(e->a, "%s(%s, %s, %s)", fn(e, "madd", lane_name(e, t)), v_expr(e, n->value->args[0]), v_expr(e, n->value->args[1]), now);
     else
         next = combine(e, n->reduce, t, now, v_expr(e, n->value));
+    const char *whole = "";                            // guards that are the same in all lanes
+    for (int i = 0; i < n->guards.n; i++)
+        if (!varies(e, n->guards.at[i]))
+            whole = arena_printf(e->a, "%s%s%s", whole, *whole ? " && " : "", c_value(e, n->guards.at[i]));
     for (int i = 0; i < n->guards.n; i++) {
+        if (!varies(e, n->guards.at[i]))
+            continue;
         const char *m = mask_to(e, v_expr(e, n->guards.at[i]), lane_bytes(e, t));
         next = arena_printf(e->a, "%s(%s, %s, %s)", fn(e, "select", lane_name(e, t)), m, next, now);
     }
+    if (*whole)
+        c_line(e, "if (%s) {", whole);
+    e->indent += *whole != 0;
     put(e, n, next);
+    e->indent -= *whole != 0;
+    if (*whole)
+        c_line(e, "}");
 }
 
 static const char *what(ReduceOp op)

@@ -95,11 +95,12 @@ static bool value(TileVerifier *t, Expr *e, DType type, const char *what) {
     return r.good;
 }
 
-static bool subscripts(TileVerifier *t, const Tensor *x, Expr *const *subs) {
+// From data: the update of a scatter, whose guards keep the subscript inside.
+static bool subscripts(TileVerifier *t, const Tensor *x, Expr *const *subs, bool from_data) {
     if (x->rank && !subs)
         return irverify_bad(&t->v, "no subscripts");
     for (int d = 0; d < x->rank; d++)
-        if (!irverify_index(&t->v, subs[d], "subscript"))
+        if (from_data && subs[d]->type == DT_I64 ? !value(t, subs[d], DT_I64, "subscript") : !irverify_index(&t->v, subs[d], "subscript"))
             return false;
     return true;
 }
@@ -120,7 +121,7 @@ static bool operation(TileVerifier *t, const Node *n) {
         return irverify_bad(&t->v, "its equation defines another tensor, or in another way");
     if (n->op != OPK_MAP && n->reduce != n->eq->nest->op)
         return irverify_bad(&t->v, "it is a %s, and its equation a %s", reduce_name(n->reduce), reduce_name(n->eq->nest->op));
-    if (!access(t, n->tensor) || !subscripts(t, n->tensor, n->subs))
+    if (!access(t, n->tensor) || !subscripts(t, n->tensor, n->subs, n->op == OPK_UPDATE))
         return false;
     if (n->op == OPK_INIT)
         return !n->value || irverify_bad(&t->v, "an init with a value");
@@ -129,7 +130,7 @@ static bool operation(TileVerifier *t, const Node *n) {
     for (int i = 0; i < n->guards.n; i++)
         if (!value(t, n->guards.at[i], DT_BOOL, "guard"))
             return false;
-    if (n->op == OPK_SCAN && (!subscripts(t, n->tensor, n->previous) || !value(t, n->first, DT_BOOL, "beginning")))
+    if (n->op == OPK_SCAN && (!subscripts(t, n->tensor, n->previous, false) || !value(t, n->first, DT_BOOL, "beginning")))
         return false;
     return value(t, n->value, n->tensor->type, "value");
 }

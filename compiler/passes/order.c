@@ -84,17 +84,28 @@ static void choose_level(Order *o, const StmtList *stmts)
     }
 }
 
+static bool is_scatter(const Stmt *s)
+{
+    return s->subs != s->eq->subs;
+}
+
+// How far inside the loop over an index is best: vectors within the others, and reductions innermost, so that they add in
+// registers. A scatter adds in memory, and does so along whole vectors.
+static int depth_of(const StmtPlan *sp, int idx)
+{
+    bool reduced = idx >= sp->stmt->nouter, vector = idx == sp->vecdim;
+    return is_scatter(sp->stmt) ? reduced + 2 * vector : 2 * reduced + vector;
+}
+
 // The indices that a statement may have a loop over, in the order in which they are best tried.
 static int preferences(const Order *o, const StmtPlan *sp, int *pref)
 {
     const Stmt *s = sp->stmt;
     int n = 0;
     for (int pass = 0; pass < 4; pass++)
-        for (int i = 0; i < s->n; i++) {
-            bool reduced = i >= s->nouter, vector = i == sp->vecdim;
-            if ((o->allowed[s->id] >> i & 1) && pass == 2 * reduced + vector)
+        for (int i = 0; i < s->n; i++)
+            if ((o->allowed[s->id] >> i & 1) && pass == depth_of(sp, i))
                 pref[n++] = i;
-        }
     return n;
 }
 
@@ -185,12 +196,12 @@ static DepList between(Order *o, const DepList *deps, int group, const StmtList 
     return r;
 }
 
-// Sets the trial to the next workable choice at or after *k among (sign, preference); false: no more.
+// Sets the trial to the next workable choice at or after *k among (preference, sign); false: no more.
 static bool next_choice(Order *o, const StmtList *c, const DepList *inner, int *k)
 {
     int pref[MAX_INDICES], n = preferences(o, plan_of(o->p, c->at[0]), pref);
     for (; *k < 2 * n; (*k)++)
-        if (graph_align(o->p, c, inner, pref[*k % n], *k < n ? 1 : -1, false, o->allowed, o->trial)) {
+        if (graph_align(o->p, c, inner, pref[*k / 2], *k % 2 ? -1 : 1, false, o->allowed, o->trial)) {
             (*k)++;
             return true;
         }
@@ -465,7 +476,8 @@ static bool place_with_inits(Order *o, Groups *groups, const StmtList *stmts, co
     }
     DepList inner = graph_inner(o->p, &unit, deps);
     int k = 0;
-    if (inits.n == 0 || (count_loops(o, &unit) == unit.n && next_choice(o, &unit, &inner, &k)))
+    bool together = count_loops(o, &unit) == unit.n && next_choice(o, &unit, &inner, &k) && !(is_scatter(c->at[0]) && k > 2);
+    if (inits.n == 0 || together)
         return place(o, groups, &unit, deps);
     for (int i = 0; i < inits.n; i++) {
         StmtList one = { 0 };

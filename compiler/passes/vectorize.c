@@ -14,6 +14,7 @@ typedef struct {
     int width;                    // bytes of the widest type
     int near, far;                // reads along the lanes, gathers
     int updates, nested;
+    bool varies;
     VEC(const Tensor *) inside;   // registers declared below the loop
     Arena *a;
 } Check;
@@ -69,6 +70,21 @@ static bool is_inside(const Check *c, const Tensor *t)
     return false;
 }
 
+static bool see_lanes(Expr *e, void *data)
+{
+    Check *c = data;
+    c->varies = c->varies || (e->op == OP_INDEX && e->index == c->index) || (e->op == OP_READ && is_inside(c, e->tensor));
+    return !c->varies;
+}
+
+// Is the value not the same in all lanes?
+static bool varies(Check *c, Expr *e)
+{
+    c->varies = false;
+    expr_walk(e, see_lanes, c);
+    return c->varies;
+}
+
 // ---- legality ---------------------------------------------------------------------------------------------------------
 
 static bool op_fits(Check *c, const Node *n, bool direct)
@@ -80,7 +96,8 @@ static bool op_fits(Check *c, const Node *n, bool direct)
     if (n->value)
         expr_walk(n->value, see_expr, c);
     for (int i = 0; i < n->guards.n; i++)
-        expr_walk(n->guards.at[i], see_expr, c);
+        if (varies(c, n->guards.at[i]))
+            expr_walk(n->guards.at[i], see_expr, c);
     switch (n->op) {
     case OPK_MAP: return stride == 1 || stride == STRIDE_FAR;
     case OPK_INIT: return stride == 1;
