@@ -9,6 +9,7 @@
 #include "reference/eval.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 Value value_poison(int64_t why)
@@ -472,7 +473,7 @@ void accumulator_add(Accumulator *acc, Value term, int64_t position)
         acc->poison = term;
         return;
     }
-    bool is_float = dtype_is_float(acc->type);
+    bool is_float = dtype_is_float(acc->type), zeros;
     switch (acc->op) {
     case RED_SUM: case RED_MEAN: add_sum(acc, term); break;
     case RED_PROD:
@@ -481,7 +482,10 @@ void accumulator_add(Accumulator *acc, Value term, int64_t position)
             acc->best.err = (double)acc->n * rounding(acc->type, acc->best.f);
         break;
     case RED_MAX: case RED_MIN:
+        zeros = is_float && acc->n > 0 && acc->best.f == 0 && term.f == 0 && signbit(acc->best.f) != signbit(term.f);
         acc->best = value_binary(acc->op == RED_MAX ? OP_MAX : OP_MIN, acc->type, acc->best, term, 0);
+        if (zeros)                                                                    // so is which of -0 and 0 it is
+            acc->best.err = fmax(acc->best.err, DBL_TRUE_MIN);
         break;
     case RED_ANY: case RED_ALL: add_logic(acc, term); break;
     case RED_ARGMAX: case RED_ARGMIN: add_arg(acc, term, position); break;

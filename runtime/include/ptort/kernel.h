@@ -5,7 +5,7 @@
 //   PTO_FMA      1 where the instruction set has fused multiply-add,
 //   PTO_X86      the level of the x86-64 psABI it may use (3, 4), or 0.
 // Semantics are those of the language: integers wrap, division truncates and a zero divisor is a fault, float to integer
-// truncates, saturates and turns NaN into 0, min and max propagate NaN. f16 and bf16 values are held in float and
+// truncates, saturates and turns NaN into 0, min and max propagate NaN and take the first of -0 and 0. f16 and bf16 values are held in float and
 // rounded after each operation, which is exact for + - * / and sqrt (24 >= 2 * 11 + 2 bits).
 #ifndef PTORT_KERNEL_H
 #define PTORT_KERNEL_H
@@ -117,8 +117,8 @@ PTO_INTEGER(uint8_t, u8, uint32_t)
 // ---- floats -------------------------------------------------------------------------------------------------------
 
 #define PTO_FLOAT(T, name, sfx)                                                                                        \
-    PTO_INLINE T pto_min_##name(T a, T b) { return a < b || a != a ? a : b; }                                          \
-    PTO_INLINE T pto_max_##name(T a, T b) { return a > b || a != a ? a : b; }                                          \
+    PTO_INLINE T pto_min_##name(T a, T b) { return b < a || b != b ? b : a; }                                          \
+    PTO_INLINE T pto_max_##name(T a, T b) { return b > a || b != b ? b : a; }                                          \
     PTO_INLINE T pto_sign_##name(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a; }                                     \
     PTO_INLINE T pto_rsqrt_##name(T a) { return (T)1 / sqrt##sfx(a); }                                                 \
     PTO_INLINE T pto_floordiv_##name(T a, T b) { return floor##sfx(a / b); }                                           \

@@ -118,8 +118,8 @@ PTO_INLINE PTO_VEC(i64) PTO_FN(iota, i64)(int64_t i)
     {                                                                                                                  \
         return (PTO_VEC(name))((m & (PTO_VEC(M))a) | (~m & (PTO_VEC(M))b));                                            \
     }                                                                                                                  \
-    PTO_INLINE PTO_VEC(name) PTO_FN(min, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((a < b) | (a != a), a, b); } \
-    PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((a > b) | (a != a), a, b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(min, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((b < a) | (b != b), b, a); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((b > a) | (b != b), b, a); } \
     PTO_INLINE PTO_VEC(name) PTO_FN(fabs, name)(PTO_VEC(name) a) { return (PTO_VEC(name))((PTO_VEC(M))a & absbits); }     \
     PTO_LANEWISE1(name, exp2) PTO_LANEWISE1(name, expm1)                                                               \
     PTO_LANEWISE1(name, log2) PTO_LANEWISE1(name, log10) PTO_LANEWISE1(name, log1p) PTO_LANEWISE1(name, cbrt)          \
