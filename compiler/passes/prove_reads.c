@@ -10,11 +10,14 @@
 
 #include <isl/constraint.h>
 
+// Textual IR may have lifted reductions out already: their indices then are the equation's own nest's.
 static Instance instance_of(Prove *v, const Equation *eq, const ReadSite *site)
 {
     Instance i = {.eq = eq, .where = arena_printf(v->a, "the equation of `%s`", eq->lhs->name)};
     for (int k = 0; k < eq->indices.n; k++) VEC_PUSH(v->a, &i.indices, eq->indices.at[k]);
     for (int k = 0; k < eq->conds.n; k++) VEC_PUSH(v->a, &i.conds, eq->conds.at[k]);
+    for (int k = 0; site && eq->kind == EQ_REDUCE && k < eq->nest->indices.n; k++) VEC_PUSH(v->a, &i.indices, eq->nest->indices.at[k]);
+    for (int k = 0; site && eq->kind == EQ_REDUCE && k < eq->nest->conds.n; k++) VEC_PUSH(v->a, &i.conds, eq->nest->conds.at[k]);
     for (int k = 0; site && k < site->nnested; k++) VEC_PUSH(v->a, &i.indices, site->nested[k]);
     for (int k = 0; site && k < site->nguards; k++) VEC_PUSH(v->a, &i.conds, site->guards[k]);
     return i;
@@ -337,7 +340,8 @@ void prove_reads(Prove *v)
     for (int i = 0; i < v->k->equations.n && !diags_full(v->d); i++) {
         Visit w = {.prove = v, .eq = v->k->equations.at[i]};
         prove_left_side(v, w.eq);
-        visit_expr(&w, v->k->equations.at[i]->rhs);
+        visit_expr(&w, w.eq->rhs);
+        for (int j = 0; w.eq->kind == EQ_REDUCE && j < w.eq->nest->conds.n; j++) visit_expr(&w, w.eq->nest->conds.at[j]);
     }
     for (int i = 0; i < v->k->logs.n && !diags_full(v->d); i++) {
         Visit w = {.prove = v, .log = v->k->logs.at[i]};
