@@ -165,12 +165,42 @@ static bool form_at_least(const Form *f, int sign, int64_t least)
 
 // ---- one operation on simplified arguments ----
 
+// Is x <= y for all sizes, as far as differences and the nesting of minima and maxima tell?
+static bool at_most(Arena *a, Expr *x, Expr *y, int depth)
+{
+    Form d = form_difference(a, x, y);
+    if (form_at_least(&d, -1, 0)) return true;
+    if (depth == 0) return false;
+    bool quotient = (y->op == OP_FLOORDIV || y->op == OP_DIV) && y->args[1]->op == OP_CONST && y->args[1]->i > 0;
+    if (quotient && expr_is_int(x, 0)) return at_most(a, x, y->args[0], depth - 1);
+    if (x->op == OP_MAX) return at_most(a, x->args[0], y, depth - 1) && at_most(a, x->args[1], y, depth - 1);
+    if (y->op == OP_MIN) return at_most(a, x, y->args[0], depth - 1) && at_most(a, x, y->args[1], depth - 1);
+    if (x->op == OP_MIN && (at_most(a, x->args[0], y, depth - 1) || at_most(a, x->args[1], y, depth - 1))) return true;
+    return y->op == OP_MAX && (at_most(a, x, y->args[0], depth - 1) || at_most(a, x, y->args[1], depth - 1));
+}
+
+// Does x decide the minimum or maximum with y?
+static bool decides(Arena *a, Op op, Expr *x, Expr *y)
+{
+    enum { DEPTH = 4 };
+    return op == OP_MAX ? at_most(a, y, x, DEPTH) : at_most(a, x, y, DEPTH);
+}
+
+// An argument that another one decides is left out, one level down too: max(max(W - 1, V), W) is max(V, W).
 static Expr *simplify_min_max(Arena *a, Expr *e)
 {
-    Expr *x = e->args[0], *y = e->args[1];
-    Form d = form_difference(a, x, y);
-    if (form_at_least(&d, 1, 0)) return e->op == OP_MAX ? x : y;
-    if (form_at_least(&d, -1, 0)) return e->op == OP_MAX ? y : x;
+    for (int i = 0; i < 2; i++) {
+        Expr *x = e->args[i], *y = e->args[1 - i];
+        if (decides(a, e->op, x, y)) return x;
+    }
+    for (int i = 0; i < 2; i++) {
+        Expr *x = e->args[i], *y = e->args[1 - i];
+        for (int k = 0; x->op == e->op && k < 2; k++)
+            if (decides(a, e->op, y, x->args[k])) {
+                Expr *left = x->args[1 - k];
+                return simplify_min_max(a, expr_binary(a, e->op, DT_INDEX, i ? y : left, i ? left : y));
+            }
+    }
     return e;
 }
 

@@ -2,7 +2,7 @@
 //
 // `fuse` closes its classes over what lies between their members. `parallel` picks among a group's loops when its node is
 // made, and keeps joins from losing an axis it names; at the end every axis that was named is in a grid, or the dependence
-// that forbids it is reported. Test: tests/errors/schedules/*.pto, tests/golden/schedule*.pto
+// that forbids it is reported. Test: tests/errors/schedules/*.pto, tests/golden/schedules
 #include "passes/fuse.h"
 
 #include "passes/schedule_check.h"

@@ -5,7 +5,7 @@
 // the loops around it, and the tile's bounds with the statement's halo. This is exact, gives the simplest loops, and
 // costs no integer programming, so that compile time stays linear and small. Everything else goes to isl.
 // Invariant: for the leaves it accepts, the same instances run in the same order as in lower.c's loops.
-// Test: tests/run (every sample), tests/golden/nest.pto
+// Test: tests/run (every sample)
 #include "passes/nest.h"
 
 #include "passes/plan_sets.h"

@@ -3,7 +3,7 @@
 // A kernel goes down as a Job: each pass reads what the ones before it left there and adds its own. What people see of
 // passes (--help=passes, --dump-after, the manual's list) comes from the table. Dumps are text that can be read back: the
 // task level with the schedule as far as it is decided. With --verify-each, or built with -DPTO_VERIFY, the IR is verified
-// after each pass; a broken invariant ends the compiler. Test: tests/golden/pipeline*.pto
+// after each pass; a broken invariant ends the compiler. Test: tests/golden/pipeline
 #include "passes/pipeline.h"
 
 #include "base/closest.h"

@@ -3,7 +3,7 @@
 // The guard is an equality between data and an output index that occurs nowhere else: not in what is added, not in a
 // range, not in another condition. A comparison in the data's type is one of whole numbers only where that type holds
 // the index's range; a wider range of a 32-bit type is refused on entry, that of a narrower type is no scatter.
-// Test: tests/golden/scatter/*.pto
+// Test: tests/golden/passes/scatter.pto
 #include "passes/scatter.h"
 
 #include "ir/type.h"

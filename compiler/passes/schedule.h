@@ -6,7 +6,7 @@
 // and scans in them where only those have it). The more
 // specific directive wins, then one in a schedule `on` the target, then the later one. Nothing is ignored: what is
 // unknown, contradicts itself, changes the meaning or is not built is reported.
-// Tests: tests/errors/schedules/*.pto, tests/golden/schedule*.pto
+// Tests: tests/errors/schedules/*.pto, tests/golden/schedules
 #ifndef PTOC_PASSES_SCHEDULE_H
 #define PTOC_PASSES_SCHEDULE_H
 

@@ -4,7 +4,7 @@
 // indices replaced by e, ... The proofs were made with t in place, and hold: what is read is what would have been stored.
 // Refused: recurrences (there is no end), reductions and scans (each read would repeat them), tensors of several
 // equations or with a border (the value depends on where it is read), and results too large to be of use.
-// Test: tests/golden/schedule_inline.pto, tests/errors/schedules/inline.pto
+// Test: tests/errors/schedules/inline.pto
 #include "passes/schedule.h"
 
 #include "passes/schedule_words.h"

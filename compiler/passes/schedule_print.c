@@ -2,7 +2,7 @@
 //
 // A leaf is named by one of its equations, that has all loops of the grid; what belongs to single equations (orders, lanes)
 // names each. Bare indices stand where they mean the same: in kernels of one leaf. A size that the words cannot say is
-// `auto`, which chooses it again. Test: tests/golden/schedule*.pto, tests/run/samples.c
+// `auto`, which chooses it again. Test: tests/golden/schedules, tests/run/samples.c
 #include "passes/schedule_print.h"
 
 #include "passes/schedule_words.h"

@@ -2,7 +2,7 @@
 //
 // Expressions over dims are parsed here from words, by precedence: the grammar knows directives as lists of words, so
 // that a new directive needs no new production. What `words_can_say` accepts, expr_text prints and words_expr reads back
-// as the same tree; --emit-schedule relies on it. Test: tests/golden/schedule_sizes.pto, tests/errors/schedules/sizes.pto
+// as the same tree; --emit-schedule relies on it. Test: tests/golden/schedules/sizes.pto, tests/errors/schedules/sizes.pto
 #include "passes/schedule_words.h"
 
 #include "base/closest.h"

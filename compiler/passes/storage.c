@@ -8,7 +8,7 @@
 // no one outside the loop reads what has been overwritten.
 //
 // Invariant: two elements share a place only when the first is dead before the second is written, in every legal order of
-// the tasks. Test: tests/golden/storage*.pto (sizes), tests/run (values)
+// the tasks. Test: tests/golden/passes/storage.pto (sizes), tests/run (values)
 #include "passes/plan.h"
 
 #include "passes/explain.h"

@@ -4,7 +4,7 @@
 // loops and conditions are the same for all lanes, every result lies next to its neighbour's (or in a register), and what
 // the loop carries is a reduction into a register or a scan (a scan along another loop goes on in all lanes at once). Lanes fill a vector register with the widest type that
 // occurs. Expressions need not be regular: what has no vector form is computed lane by lane (emit/vector.c); but a
-// loop all of whose reads would be gathers stays scalar. Test: tests/golden/vector*.pto, tests/run
+// loop all of whose reads would be gathers stays scalar. Test: tests/golden/passes/columns.pto, tests/run
 #include "passes/plan.h"
 
 typedef struct {
