@@ -3,12 +3,13 @@
 // A kernel goes down as a Job: each pass reads what the ones before it left there and adds its own. What people see of
 // passes (--help=passes, --dump-after, the manual's list) comes from the table. Dumps are text that can be read back: the
 // task level with the schedule as far as it is decided. With --verify-each, or built with -DPTO_VERIFY, the IR is verified
-// after each pass; a broken invariant ends the compiler. Test: tests/golden/pipeline
+// after each pass, and that its text reads back as the same text; a broken invariant ends the compiler. Test: tests/golden/pipeline
 #include "passes/pipeline.h"
 
 #include "base/closest.h"
 #include "emit/emit.h"
 #include "ir/print.h"
+#include "ir/read.h"
 #include "ir/verify.h"
 #include "machine/machine.h"
 #include "passes/explain.h"
@@ -16,6 +17,7 @@
 #include "passes/plan.h"
 #include "passes/prove.h"
 #include "passes/schedule_print.h"
+#include "syntax/parse.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -213,29 +215,59 @@ enum { ALWAYS_VERIFY = 1 };
 enum { ALWAYS_VERIFY = 0 };
 #endif
 
-static bool verify_task(const Job *j, FILE *why)
+static char *print_ir(const Kernel *k, const TileKernel *t, size_t *size)
 {
-    return ir_verify_task(j->kernel, why);
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    if (!out)
+        return NULL;
+    if (t)
+        ir_print_tile(out, t);
+    else
+        ir_print_task(out, k);
+    fclose(out);
+    return text;
 }
 
-static bool verify_tile(const Job *j, FILE *why)
+// Does the text read back as the same text?
+static bool reads_back(const char *text, size_t size, bool tile, FILE *why)
 {
-    return ir_verify_tile(j->tile, why);
+    Arena *a = arena_new();
+    Sources sources = { .arena = a };
+    Diags *d = diags_new(a, &sources, why ? why : stderr);
+    const TreeFile *file = parse_file(a, d, source_add(&sources, "<ir>", text, size));
+    TileKernel *t = file && file->kernels.n && tile ? ir_read_tile(a, d, file, file->kernels.at[0]) : NULL;
+    Kernel *k = file && file->kernels.n && !tile ? ir_read_task(a, d, file, file->kernels.at[0]) : NULL;
+    char *again = t || k ? print_ir(k, t, &size) : NULL;
+    bool same = again && strcmp(text, again) == 0;
+    if (why && !same) {
+        diags_flush(d);
+        fprintf(why, "its text reads back as another\n%s", again ? again : "");
+    }
+    free(again);
+    arena_free(a);
+    return same;
+}
+
+static bool is_good(const Job *j, const char *text, size_t size, FILE *why)
+{
+    bool sound = j->lowered ? ir_verify_tile(j->tile, why) : ir_verify_task(j->kernel, why);
+    return sound && text && reads_back(text, size, j->lowered, why);
 }
 
 static void verify(const Job *j, const char *pass)
 {
-    bool (*good)(const Job *j, FILE *why) = j->lowered ? verify_tile : verify_task;
-    if ((!ALWAYS_VERIFY && !j->p->o->verify_each) || good(j, NULL))
+    if (!ALWAYS_VERIFY && !j->p->o->verify_each)
         return;
-    fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
-    good(j, stderr);
-    fprintf(stderr, "\n");
-    if (j->lowered)
-        ir_print_tile(stderr, j->tile);
-    else
-        ir_print_task(stderr, j->kernel);
-    abort();
+    size_t size = 0;
+    char *text = print_ir(j->kernel, j->lowered ? j->tile : NULL, &size);
+    if (!is_good(j, text, size, NULL)) {
+        fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
+        is_good(j, text, size, stderr);
+        fprintf(stderr, "\n%s", text);
+        abort();
+    }
+    free(text);
 }
 
 static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)

@@ -64,7 +64,7 @@ bool round_trip(const char *path) {
     bool ok = true;
     for (int i = 0; i < 2; i++) {
         char *one = quote(text("%s/%s1.ptoir", scratch, levels[i])), *two = quote(text("%s/%s2.ptoir", scratch, levels[i]));
-        ok = expect_exit(0, NULL, "%s --emit-ir=%s %s -o %s && %s --emit-ir=%s %s -o %s && diff %s %s", quote(setup.ptoc), levels[i], quote(path),
+        ok = expect_exit(0, NULL, "%s --verify-each --emit-ir=%s %s -o %s && %s --emit-ir=%s %s -o %s && diff %s %s", quote(setup.ptoc), levels[i], quote(path),
                          one, quote(setup.ptoc), levels[i], one, two, one, two) && ok;
     }
     return ok;
