@@ -21,6 +21,8 @@ typedef struct {
     int64_t offset;
     const char *suffix;           // of registers of this copy
     bool lane;                    // emitting one lane, numbered by the C variable `l`
+    const Index *row;             // the loop around it of which several iterations run at once, or NULL
+    int rows, down;               // how many, and how far the current copy is behind the first
 } Vec;
 
 typedef struct { const Index *index; const char *name; } Bound;
@@ -84,7 +86,9 @@ bool c_is_linear(const Expr *sub);                                      // a sum
 bool c_is_read(Emit *e, const Tensor *t);                               // by some equation of the kernel
 
 // vector.c
-bool vector_loop(Emit *e, const Node *n);                               // emits it and returns true, or false: do it as scalar
+// Emits it, for `rows` iterations of the loop over `row` around it at once (NULL, 1: for one), and returns true, or false:
+// do it as scalar code. Reads across borders alone make it so.
+bool vector_loop(Emit *e, const Node *n, const Index *row, int rows);
 
 // node.c
 void c_body(Emit *e, const Node *n);                                    // the children of a node

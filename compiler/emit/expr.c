@@ -41,6 +41,8 @@ static const char *index_variable(Emit *e, const Index *index, int prec)
 {
     const char *name = name_index(e, index);
     const Vec *v = e->vec;
+    if (v && v->row == index && v->down > 0)
+        return arena_printf(e->a, prec > PREC_SUM ? "(%s + %d)" : "%s + %d", name, v->down);
     if (!v || v->index != index || (v->offset == 0 && !v->lane))
         return name;
     const char *text = v->offset == 0 ? arena_printf(e->a, "%s + l", name)

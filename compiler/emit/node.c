@@ -190,10 +190,34 @@ static void unrolled(Emit *e, const Node *n, const char *lo, const char *hi)
     e->bound.n = scope;
 }
 
+// Several rows at a time around a vector loop: what the rows share is loaded once, and each adds in registers of its own.
+static void jammed(Emit *e, const Node *n)
+{
+    int scope = e->bound.n;
+    const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi), *i = name_bind(e, n->index);
+    c_line(e, "{");
+    e->indent++;
+    c_line(e, "int64_t %s = %s;", i, lo);
+    c_line(e, "for (; %s + %d <= %s; %s += %d) {", i, n->unroll, hi, i, n->unroll);
+    e->indent++;
+    vector_loop(e, n->body.at[0], n->index, n->unroll);          // (no read in it crosses a border)
+    e->indent--;
+    c_line(e, "}");
+    c_line(e, "for (; %s < %s; %s++) {", i, hi, i);
+    body(e, n);
+    e->indent--;
+    c_line(e, "}");
+    e->bound.n = scope;
+}
+
 static void loop(Emit *e, const Node *n)
 {
-    if (n->lanes > 1 && vector_loop(e, n))
+    if (n->lanes > 1 && vector_loop(e, n, NULL, 1))
         return;
+    if (n->unroll > 1 && node_can_jam(e->t, n)) {
+        jammed(e, n);
+        return;
+    }
     int scope = e->bound.n;
     const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi);
     if (n->unroll > 1 && n->lanes <= 1) {

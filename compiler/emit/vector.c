@@ -520,6 +520,13 @@ static const char *copy_suffix(Emit *e, int copies, int u)
     return copies == 1 ? "" : arena_printf(e->a, "_v%d", u);
 }
 
+// Of the copy for row r and vector u.
+static const char *block_suffix(Emit *e, int copies, int r, int u)
+{
+    const char *row = e->vec->rows == 1 ? "" : arena_printf(e->a, "_r%d", r);
+    return arena_printf(e->a, "%s%s", row, copy_suffix(e, copies, u));
+}
+
 static void declare(Emit *e, const Node *n, int copies)
 {
     for (int i = 0; i < n->locals.n; i++) {
@@ -527,8 +534,8 @@ static void declare(Emit *e, const Node *n, int copies)
         const char *list = "";
         e->reg[t->id] = REG_VECTOR;
         e->reg_name[t->id] = e->tensor[t->id];
-        for (int u = 0; u < copies; u++)
-            list = arena_printf(e->a, "%s%s%s%s = { 0 }", list, u ? ", " : "", e->tensor[t->id], copy_suffix(e, copies, u));
+        for (int b = 0; b < e->vec->rows * copies; b++)
+            list = arena_printf(e->a, "%s%s%s%s = { 0 }", list, b ? ", " : "", e->tensor[t->id], block_suffix(e, copies, b / copies, b % copies));
         c_line(e, "%s %s;", vec_type(e, lane_name(e, t->type)), list);
     }
 }
@@ -539,13 +546,14 @@ static void v_body(Emit *e, const Node *n, int copies)
     for (int i = 0; i < n->body.n; i++) {
         const Node *b = n->body.at[i];
         if (b->kind == NODE_OP) {
-            for (int u = 0; u < copies; u++) {
-                e->vec->offset = (int64_t)u * e->vec->lanes;
-                e->vec->suffix = copy_suffix(e, copies, u);
+            for (int k = 0; k < e->vec->rows * copies; k++) {
+                e->vec->down = k / copies;
+                e->vec->offset = (int64_t)(k % copies) * e->vec->lanes;
+                e->vec->suffix = block_suffix(e, copies, k / copies, k % copies);
                 c_source_line(e, b);
                 operation(e, b);
             }
-            e->vec->offset = 0;
+            e->vec->offset = e->vec->down = 0;
             continue;
         }
         int scope = e->bound.n;
@@ -774,11 +782,28 @@ static void vector_part(Emit *e, const Node *n, const char *j, const char *first
     scalar_registers(e, n);
 }
 
-bool vector_loop(Emit *e, const Node *n)
+// The points that are left over, one by one.
+static void rest(Emit *e, const Node *n, const Index *row, int rows)
+{
+    if (rows == 1) {
+        c_body(e, n);
+        return;
+    }
+    int scope = e->bound.n;
+    const char *first = name_index(e, row), *i = name_bind(e, row);
+    c_line(e, "for (int64_t %s = %s; %s < %s + %d; %s++) {", i, first, i, first, rows, i);
+    e->indent++;
+    c_body(e, n);
+    e->indent--;
+    c_line(e, "}");
+    e->bound.n = scope;
+}
+
+bool vector_loop(Emit *e, const Node *n, const Index *row, int rows)
 {
     int scope = e->bound.n;
     const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi), *j = name_bind(e, n->index);
-    Vec vec = { .index = n->index, .lanes = n->lanes, .width = width_of(e, n), .suffix = "" };
+    Vec vec = { .index = n->index, .lanes = n->lanes, .width = width_of(e, n), .suffix = "", .row = row, .rows = rows };
     e->vec = &vec;
     Interior in = { .e = e };
     find_interior(&in, n);
@@ -792,7 +817,8 @@ bool vector_loop(Emit *e, const Node *n)
     e->indent++;
     e->vec = &vec;
     e->pasts.n = 0;
-    decide_streams(e, n, NULL);
+    if (rows == 1)
+        decide_streams(e, n, NULL);
     for (int copies = n->unroll; copies >= 1; copies = copies > 1 ? 1 : 0) {
         e->vec = &vec;
         vector_part(e, n, j, first, end, copies);
@@ -800,7 +826,7 @@ bool vector_loop(Emit *e, const Node *n)
     }
     c_line(e, "if (%s >= %s)", j, hi);
     c_line(e, "    break;");
-    c_body(e, n);
+    rest(e, n, row, rows);
     e->indent--;
     c_line(e, "}");
     e->bound.n = scope;

@@ -64,7 +64,7 @@ struct Node {
     LoopRole role;
     bool wanted;                 // `order` would like it as a vector loop
     int lanes;                   // > 1: a vector loop
-    int unroll;                  // how many vectors (or points) at a time
+    int unroll;                  // how many vectors (or points) at a time; together, where node_can_jam says so
     // GRID
     int ndims;
     GridDim dims[4];
@@ -96,5 +96,9 @@ typedef struct {
 
 Node *node_new(Arena *a, NodeKind kind);
 void node_append(Arena *a, Node *parent, Node *child);
+
+// May several iterations of the loop run at once, operation by operation (unroll and jam)? It is parallel and holds one
+// vector loop, the shape of which does not move with it, and whatever is stored lies elsewhere for each iteration.
+bool node_can_jam(const TileKernel *t, const Node *loop);
 
 #endif

@@ -223,6 +223,8 @@ static void print_loops(Plan *p, const Leaf *leaf)
             continue;
         int lanes = common(loop, false), unroll = common(loop, true);
         names[n] = arena_printf(p->a, "`%s`", loop->name);
+        if (lanes <= 1 && unroll > 1)
+            names[n] = arena_printf(p->a, "%s, %d at a time", names[n], unroll);
         if (lanes > 1)
             names[n] = arena_printf(p->a, unroll > 1 ? "%s in vectors of %d, %d at a time" : "%s in vectors of %d", names[n], lanes, unroll);
         n++;

@@ -7,6 +7,8 @@
 // loop all of whose reads would be gathers stays scalar. Test: tests/golden/passes/columns.pto, tests/run
 #include "passes/plan.h"
 
+enum { ROWS = 4 };               // of a contraction at a time
+
 typedef struct {
     const TileKernel *t;
     const Index *index;
@@ -228,12 +230,36 @@ static void check_asked(Plan *p, const Loop *loop)
         diag_report(p->g->diags, D_TARGET, loop->asked, "the loop over `%s` cannot run in vectors: %s", loop->name, loop->refusal);
 }
 
+static bool asks_unroll(const Plan *p, const Node *n)
+{
+    const Loop *loop = asked_loop(p, n);
+    return loop && loop->unroll;
+}
+
+// Rows at a time around the vectors of a contraction: half of the registers accumulate, and the vectors that the rows share
+// are loaded once.
+static void choose_rows(Plan *p, const TileKernel *t, Node *n)
+{
+    if (n->unroll > 1 || !node_can_jam(t, n) || asks_unroll(p, n))
+        return;
+    Node *inner = n->body.at[0];
+    Check c = { .t = t, .index = inner->index, .role = inner->role, .width = 1, .a = p->a };
+    int accumulators = (p->machine->vector_registers > 0 ? p->machine->vector_registers : 16) / 2, locals = count_locals(inner);
+    if (!fits(&c, inner, true) || c.updates == 0 || c.nested == 0 || locals == 0 || locals * 2 * ROWS > accumulators)
+        return;
+    if (!asks_unroll(p, inner))
+        inner->unroll = accumulators / (ROWS * locals) < 4 ? accumulators / (ROWS * locals) : 4;
+    if (inner->unroll * ROWS * locals <= accumulators)
+        n->unroll = ROWS;
+}
+
 static void visit(Plan *p, const TileKernel *t, Node *n)
 {
     if (n->kind == NODE_LOOP && try_loop(p, t, n))
         return;
     for (int i = 0; i < n->body.n; i++)
         visit(p, t, n->body.at[i]);
+    choose_rows(p, t, n);
 }
 
 void vectorize_kernel(Plan *p, TileKernel *t)
