@@ -50,6 +50,11 @@ typedef struct {
     VEC(const Node *) pasts;      // the operations of the vector loop that may
 } Emit;
 
+typedef struct { VEC(const Node *) grids; VEC(const Node *) outer; } Structure;    // of a kernel; outer: loops around grids
+
+// The public function, the one that does its work under a name that no other library can have, or the workspace query.
+typedef enum { SIGNATURE_PUBLIC, SIGNATURE_PRIVATE, SIGNATURE_WORKSPACE } Signature;
+
 // names.c
 const char *name_of_kernel(Arena *a, const Kernel *k);
 const char *name_clean(Arena *a, const char *name);                     // an identifier that is no keyword
@@ -82,6 +87,19 @@ bool c_is_linear(const Expr *sub);                                      // a sum
 
 // kernel.c
 bool c_is_read(Emit *e, const Tensor *t);                               // by some equation of the kernel
+const char *c_element(const Tensor *t);                                 // C type of an element as stored
+bool c_may_stream(const Tensor *t);                                     // its stores may go past the caches
+
+// entry.c
+void c_entry(Emit *e, FILE *out, const char *name, const Structure *s);
+void c_workspace(Emit *e, FILE *out, const char *name);
+const char *c_extent(Emit *e, const Tensor *t, int d);                  // as the source would write it, for messages
+
+// public.c
+void c_signature(FILE *out, Arena *a, const Kernel *k, Signature which);
+const char *c_dtype(Arena *a, DType t);                                 // PTO_F32
+void c_public(Emit *e, FILE *out, const char *name);
+void c_descriptor(Emit *e, FILE *out, const char *name);
 
 // vector.c
 bool vector_loop(Emit *e, const Node *n);                               // emits it and returns true, or false: do it as scalar
