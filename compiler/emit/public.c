@@ -125,7 +125,7 @@ void emit_c_prologue(FILE *out, const EmitOptions *o)
         fprintf(out, "#define PTO_X86 %s\n", o->machine->isa + 8);
     fprintf(out, "// Results must not depend on the caller's -ffp-contract: fused operations are written out.\n");
     fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wpsabi\"          // all functions with vectors are inlined\n#endif\n");
-    fprintf(out, "#include <ptort/kernel.h>\n");
+    fprintf(out, "#include <ptort/isa.h>\n");
 }
 
 void emit_header_prologue(FILE *out, const EmitOptions *o, const char *guard)
