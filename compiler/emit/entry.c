@@ -17,8 +17,9 @@ static bool binds(const Dim *dim, const Tensor *t, int d)
 }
 
 // From here on `x` is the tensor itself: copies that the entry may replace by packed ones.
-static void emit_checks(Emit *e, const char *name)
+static void emit_checks(Emit *e)
 {
+    const char *name = e->k->name;
     for (int i = 0; i < e->k->params.n; i++) {
         const Param *p = &e->k->params.at[i];
         if (p->dim) {
@@ -51,8 +52,9 @@ static void emit_dims(Emit *e)
     }
 }
 
-static void emit_extents(Emit *e, const char *name, const Tensor *t)
+static void emit_extents(Emit *e, const Tensor *t)
 {
+    const char *name = e->k->name;
     for (int d = 0; d < t->rank; d++) {
         bool bound = false;
         for (int i = 0; i < e->k->dims.n; i++)
@@ -65,8 +67,9 @@ static void emit_extents(Emit *e, const char *name, const Tensor *t)
     }
 }
 
-static void emit_where(Emit *e, const char *name)
+static void emit_where(Emit *e)
 {
+    const char *name = e->k->name;
     for (int i = 0; i < e->k->where.n; i++) {
         const char *c = c_value(e, e->k->where.at[i]);
         const char *names = "", *values = "";
@@ -116,8 +119,9 @@ static bool may_share(Emit *e, const Tensor *in, const Tensor *out)
     return p.fine;
 }
 
-static void emit_overlaps(Emit *e, const char *name)
+static void emit_overlaps(Emit *e)
 {
+    const char *name = e->k->name;
     for (int i = 0; i < e->k->outputs.n; i++) {
         const Tensor *out = e->k->outputs.at[i];
         if (out->rank == 0)
@@ -171,10 +175,10 @@ static int position_of(const Structure *s, const Node *grid)
     return -1;
 }
 
-static void emit_grid(Emit *e, const char *name, const Node *g, int number)
+static void emit_grid(Emit *e, const Node *g, int number)
 {
     if (g->ndims == 0) {
-        c_line(e, "%s_part%d(&f, 0, NULL);", name, number);
+        c_line(e, "%s(&f, 0, NULL);", name_own(e, "part%d", number));
         return;
     }
     const char *count = "";
@@ -187,7 +191,7 @@ static void emit_grid(Emit *e, const char *name, const Node *g, int number)
     static const char *const mode[] = { "PTO_MODE_AUTO", "PTO_MODE_SERIAL", "PTO_MODE_STATIC", "PTO_MODE_DYNAMIC", "PTO_MODE_WAVE" };
     const char *offsets = "NULL";
     if (g->noffsets) {
-        offsets = arena_printf(e->a, "%s_wave%d", name, number);
+        offsets = name_own(e, "wave%d", number);
         const char *list = "";
         for (int i = 0; i < g->noffsets; i++)
             list = arena_printf(e->a, "%s%s{ %lld, %lld, %lld, %lld }", list, i ? ", " : "", (long long)g->offsets[i][0], (long long)g->offsets[i][1],
@@ -195,19 +199,19 @@ static void emit_grid(Emit *e, const char *name, const Node *g, int number)
         c_line(e, "static const int64_t %s[][4] = { %s };", offsets, list);
     }
     c_line(e, "const pto_grid run%d = { .name = \"%s\", .rank = %d, .count = { %s }, .mode = %s, .max_workers = %d, .noffsets = %d, .offsets = %s };", number,
-           g->name ? g->name : name, g->ndims, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
-    c_line(e, "if ((status = pto_run(ctx, &run%d, %s_task%d, &f)) != PTO_OK)", number, name, number);
+           g->name ? g->name : e->k->name, g->ndims, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
+    c_line(e, "if ((status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", number, name_own(e, "task%d", number));
     c_line(e, "    return pto_leave(ctx, status);");
 }
 
-static void emit_control(Emit *e, const char *name, const Node *n, const Structure *s)
+static void emit_control(Emit *e, const Node *n, const Structure *s)
 {
     for (int i = 0; i < n->body.n; i++) {
         const Node *c = n->body.at[i];
         if (c->kind == NODE_GRID) {
             c_line(e, "{");
             e->indent++;
-            emit_grid(e, name, c, position_of(s, c));
+            emit_grid(e, c, position_of(s, c));
             e->indent--;
             c_line(e, "}");
         } else if (c->kind == NODE_LOOP) {
@@ -215,34 +219,35 @@ static void emit_control(Emit *e, const char *name, const Node *n, const Structu
             c_line(e, "for (int64_t %s = %s, %s_end = %s; %s < %s_end; %s++) {", at, c_index(e, c->index->lo), at, c_index(e, c->index->hi), at, at, at);
             e->indent++;
             c_line(e, "f.%s = %s;", at, at);
-            emit_control(e, name, c, s);
+            emit_control(e, c, s);
             e->indent--;
             c_line(e, "}");
         } else {
-            emit_control(e, name, c, s);
+            emit_control(e, c, s);
         }
     }
 }
 
-void c_entry(Emit *e, FILE *out, const char *name, const Structure *s)
+void c_entry(Emit *e, FILE *out, const Structure *s)
 {
     e->out = out;
     e->indent = 1;
-    c_signature(out, e->a, e->k, SIGNATURE_PRIVATE);
+    fprintf(out, "static PTO_TARGET ");
+    c_signature(out, e, SIGNATURE_ENTER);
     fprintf(out, "\n{\n");
-    c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", name);
+    c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", e->k->name);
     c_line(e, "if (status != PTO_OK)");
     c_line(e, "    return status;");
-    emit_checks(e, name);
+    emit_checks(e);
     emit_dims(e);
     for (int i = 0; i < e->k->params.n; i++)
         if (e->k->params.at[i].tensor)
-            emit_extents(e, name, e->k->params.at[i].tensor);
+            emit_extents(e, e->k->params.at[i].tensor);
     for (int i = 0; i < e->k->outputs.n; i++)
-        emit_extents(e, name, e->k->outputs.at[i]);
-    emit_where(e, name);
-    emit_overlaps(e, name);
-    c_line(e, "struct %s_frame f = { .ctx = ctx };", name);
+        emit_extents(e, e->k->outputs.at[i]);
+    emit_where(e);
+    emit_overlaps(e);
+    c_line(e, "struct %s f = { .ctx = ctx };", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
         c_line(e, "f.%s = %s;", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
     for (int i = 0; i < e->k->params.n; i++)
@@ -250,25 +255,25 @@ void c_entry(Emit *e, FILE *out, const char *name, const Structure *s)
             emit_tensor_fields(e, e->k->params.at[i].tensor);
     for (int i = 0; i < e->k->outputs.n; i++)
         emit_tensor_fields(e, e->k->outputs.at[i]);
-    c_line(e, "const size_t bytes = %s_layout(&f, pto_workers(ctx), NULL);", name);
+    c_line(e, "const size_t bytes = %s(&f, pto_workers(ctx), NULL);", name_own(e, "layout"));
     c_line(e, "unsigned char *const base = bytes ? pto_workspace(ctx, bytes) : NULL;");
     c_line(e, "if (bytes && !base)");
     c_line(e, "    return pto_leave(ctx, PTO_ERR_MEMORY);");
-    c_line(e, "%s_layout(&f, pto_workers(ctx), base);", name);
-    emit_control(e, name, e->t->root, s);
+    c_line(e, "%s(&f, pto_workers(ctx), base);", name_own(e, "layout"));
+    emit_control(e, e->t->root, s);
     for (int i = 0; i < e->k->logs.n; i++)
-        c_line(e, "%s_log%d(&f);", name, i);
+        c_line(e, "%s(&f);", name_own(e, "log%d", i));
     emit_unpack(e);
     c_line(e, "return pto_leave(ctx, PTO_OK);");
     fprintf(out, "}\n\n");
 }
 
-void c_workspace(Emit *e, FILE *out, const char *name)
+void c_bytes(Emit *e, FILE *out)
 {
-    fprintf(out, "PTO_TARGET ");
-    c_signature(out, e->a, e->k, SIGNATURE_WORKSPACE);
-    fprintf(out, "\n{\n    struct %s_frame f = { .ctx = ctx };\n", name);
+    fprintf(out, "static PTO_TARGET ");
+    c_signature(out, e, SIGNATURE_BYTES);
+    fprintf(out, "\n{\n    struct %s f = { .ctx = ctx };\n", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
         fprintf(out, "    f.%s = %s;\n", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
-    fprintf(out, "    return %s_layout(&f, pto_workers(ctx), NULL);\n}\n\n", name);
+    fprintf(out, "    return %s(&f, pto_workers(ctx), NULL);\n}\n\n", name_own(e, "layout"));
 }

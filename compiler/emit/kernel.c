@@ -94,9 +94,9 @@ static void collect(Arena *a, const Node *n, Structure *s)
 
 // ---- the frame ------------------------------------------------------------------------------------------------------
 
-static void emit_frame(Emit *e, FILE *out, const char *name, const Structure *s)
+static void emit_frame(Emit *e, FILE *out, const Structure *s)
 {
-    fprintf(out, "struct %s_frame {\n    pto_context *ctx;\n", name);
+    fprintf(out, "struct %s {\n    pto_context *ctx;\n", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
         fprintf(out, "    int64_t %s;\n", name_clean(e->a, e->k->dims.at[i]->name));
     for (int i = 0; i < e->k->tensors.n; i++) {
@@ -169,7 +169,7 @@ static const char *emit_strides(Emit *e, const Tensor *t)
     return size;
 }
 
-static void emit_layout(Emit *e, FILE *out, const char *name)
+static void emit_layout(Emit *e, FILE *out)
 {
     Buffer b;
     buffer_open(&b);
@@ -192,7 +192,7 @@ static void emit_layout(Emit *e, FILE *out, const char *name)
     }
     char *body = buffer_close(e->a, &b);
     fprintf(out, "// Sizes and places of all buffers; returns the bytes of the workspace.\n");
-    fprintf(out, "static PTO_TARGET size_t %s_layout(struct %s_frame *f, int workers, unsigned char *base)\n{\n", name, name);
+    fprintf(out, "static PTO_TARGET size_t %s(struct %s *f, int workers, unsigned char *base)\n{\n", name_own(e, "layout"), name_own(e, "frame"));
     emit_used(e, out, NULL);
     fprintf(out, "    size_t bytes = 0, scratch = 0;\n%s", body);
     fprintf(out, "    f->scratch = base + bytes;\n    f->scratch_bytes = scratch + (scratch ? 64 : 0);\n    return bytes + (size_t)workers * f->scratch_bytes;\n}\n\n");
@@ -229,7 +229,7 @@ static void emit_unused(Emit *e, FILE *out, const char *text, const char *tiles)
         fprintf(out, "    (void)tile;\n");
 }
 
-static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, int number, const Structure *s)
+static void emit_leaf(Emit *e, FILE *out, const Node *grid, int number, const Structure *s)
 {
     Buffer head, body;
     buffer_open(&head);
@@ -244,8 +244,8 @@ static void emit_leaf(Emit *e, FILE *out, const char *name, const Node *grid, in
     if (e->streams)
         c_line(e, "pto_stream_end();");
     char *tiles = buffer_close(e->a, &head), *text = buffer_close(e->a, &body);
-    fprintf(out, "static PTO_TARGET void %s_%s%d(void *frame, int worker, const int64_t *tile)\n{\n", name, grid->ndims ? "task" : "part", number);
-    fprintf(out, "    const struct %s_frame *const f = frame;\n", name);
+    fprintf(out, "static PTO_TARGET void %s(void *frame, int worker, const int64_t *tile)\n{\n", name_own(e, "%s%d", grid->ndims ? "task" : "part", number));
+    fprintf(out, "    const struct %s *const f = frame;\n", name_own(e, "frame"));
     emit_unused(e, out, text, tiles);
     emit_used(e, out, text);
     fputs(tiles, out);
@@ -305,7 +305,7 @@ static void emit_log(Emit *e, const Log *log)
     e->bound.n = scope;
 }
 
-static void emit_logs(Emit *e, FILE *out, const char *name)
+static void emit_logs(Emit *e, FILE *out)
 {
     for (int i = 0; i < e->k->logs.n; i++) {
         Buffer b;
@@ -314,7 +314,7 @@ static void emit_logs(Emit *e, FILE *out, const char *name)
         e->indent = 1;
         emit_log(e, e->k->logs.at[i]);
         char *text = buffer_close(e->a, &b);
-        fprintf(out, "static PTO_TARGET void %s_log%d(const struct %s_frame *f)\n{\n", name, i, name);
+        fprintf(out, "static PTO_TARGET void %s(const struct %s *f)\n{\n", name_own(e, "log%d", i), name_own(e, "frame"));
         emit_used(e, out, NULL);
         name_release(e);
         fprintf(out, "%s}\n\n", text);
@@ -338,40 +338,22 @@ unsigned emit_c_lanes(const TileKernel *t)
     return lanes;
 }
 
-void emit_c_vectors(FILE *out, unsigned lanes)
-{
-    for (unsigned n = 2; n <= 64; n *= 2)
-        if (lanes & n)
-            fprintf(out, "#define PTO_LANES %u\n#include <ptort/simd.h>\n", n);
-    fprintf(out, "\n");
-}
-
 void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
 {
     Arena *a = arena_new();
-    Emit e = { .a = a, .o = o, .t = t, .k = t->kernel };
+    Emit e = { .a = a, .o = o, .t = t, .k = t->kernel, .suffix = c_suffix(a, o) };
     name_setup(&e);
     Structure s = { 0 };
     collect(a, t->root, &s);
-    const char *name = t->kernel->name;             // only ever with a suffix: no keyword, no library function
-    if (!o->header_name) {
-        c_signature(out, a, t->kernel, SIGNATURE_PUBLIC);
-        fprintf(out, ";\n");
-        c_signature(out, a, t->kernel, SIGNATURE_WORKSPACE);
-        fprintf(out, ";\nextern const pto_kernel %s_kernel;\n\n", name);
-    }
-    emit_frame(&e, out, name, &s);
+    emit_frame(&e, out, &s);
     add_symbols(&e);
     for (int i = 0; i < s.outer.n; i++)
         name_add_symbol(&e, name_outer(&e, s.outer.at[i]->index), "const int64_t", arena_printf(a, "f->%s", name_outer(&e, s.outer.at[i]->index)));
-    emit_layout(&e, out, name);
+    emit_layout(&e, out);
     for (int i = 0; i < s.grids.n; i++)
-        emit_leaf(&e, out, name, s.grids.at[i], i, &s);
-    emit_logs(&e, out, name);
-    c_entry(&e, out, name, &s);
-    c_public(&e, out, name);
-    c_workspace(&e, out, name);
-    c_descriptor(&e, out, name);
-    fprintf(out, "\n");
+        emit_leaf(&e, out, s.grids.at[i], i, &s);
+    emit_logs(&e, out);
+    c_entry(&e, out, &s);
+    c_bytes(&e, out);
     arena_free(a);
 }

@@ -1,22 +1,30 @@
 // public: what others see of the C: signatures, the public function, the descriptor for tools, the header.
 #include "emit/c.h"
 
-#include <string.h>
-
 #define PTOC_VERSION "0.1"
 
 // ---- the signature ------------------------------------------------------------------------------------------------------
 
-void c_signature(FILE *out, Arena *a, const Kernel *k, Signature which)
+static bool is_question(Signature which) { return which == SIGNATURE_WORKSPACE || which == SIGNATURE_BYTES; }
+
+static const char *function_name(Emit *e, Signature which)
 {
-    bool workspace = which == SIGNATURE_WORKSPACE;
-    if (workspace)
-        fprintf(out, "size_t %s_workspace(pto_context *ctx", k->name);
-    else if (which == SIGNATURE_PRIVATE)
-        fprintf(out, "static PTO_TARGET pto_status %s_enter(pto_context *ctx", k->name);
-    else
-        fprintf(out, "pto_status %s(pto_context *ctx", name_of_kernel(a, k));
-    for (int i = 0; i < k->params.n && !workspace; i++) {
+    switch (which) {
+    case SIGNATURE_PUBLIC: return name_of_kernel(e->a, e->k);
+    case SIGNATURE_ENTER: return name_own(e, "enter");
+    case SIGNATURE_WORKSPACE: return arena_printf(e->a, "%s_workspace", e->k->name);
+    case SIGNATURE_BYTES: return name_own(e, "bytes");
+    }
+    return "";
+}
+
+void c_signature(FILE *out, Emit *e, Signature which)
+{
+    const Kernel *k = e->k;
+    Arena *a = e->a;
+    bool question = is_question(which);
+    fprintf(out, "%s %s(pto_context *ctx", question ? "size_t" : "pto_status", function_name(e, which));
+    for (int i = 0; i < k->params.n && !question; i++) {
         const Param *p = &k->params.at[i];
         if (p->dim)
             fprintf(out, ", int64_t %s", name_clean(a, p->dim->name));
@@ -25,9 +33,9 @@ void c_signature(FILE *out, Arena *a, const Kernel *k, Signature which)
         else
             fprintf(out, ", const pto_tensor *%s", name_clean(a, p->tensor->name));
     }
-    for (int i = 0; i < k->dims.n && workspace; i++)
+    for (int i = 0; i < k->dims.n && question; i++)
         fprintf(out, ", int64_t %s", name_clean(a, k->dims.at[i]->name));
-    for (int i = 0; i < k->outputs.n && !workspace; i++) {
+    for (int i = 0; i < k->outputs.n && !question; i++) {
         const Tensor *t = k->outputs.at[i];
         if (t->rank == 0)
             fprintf(out, ", %s *%s", dtype_ctype(t->type), name_clean(a, t->name));
@@ -36,6 +44,39 @@ void c_signature(FILE *out, Arena *a, const Kernel *k, Signature which)
     }
     fprintf(out, ")");
 }
+
+void c_call(FILE *out, Emit *e, Signature which)
+{
+    const Kernel *k = e->k;
+    bool question = is_question(which);
+    fprintf(out, "%s(ctx", function_name(e, which));
+    for (int i = 0; i < k->params.n && !question; i++)
+        fprintf(out, ", %s", name_clean(e->a, k->params.at[i].dim ? k->params.at[i].dim->name : k->params.at[i].tensor->name));
+    for (int i = 0; i < k->dims.n && question; i++)
+        fprintf(out, ", %s", name_clean(e->a, k->dims.at[i]->name));
+    for (int i = 0; i < k->outputs.n && !question; i++)
+        fprintf(out, ", %s", name_clean(e->a, k->outputs.at[i]->name));
+    fprintf(out, ")");
+}
+
+// A public function calls the one of its kind.
+static void emit_public(Emit *e, FILE *out, Signature which)
+{
+    c_signature(out, e, which);
+    fprintf(out, "\n{\n    return ");
+    c_call(out, e, which == SIGNATURE_PUBLIC ? SIGNATURE_ENTER : SIGNATURE_BYTES);
+    fprintf(out, ";\n}\n\n");
+}
+
+static void emit_declarations(Emit *e, FILE *out, const char *about_workspace)
+{
+    c_signature(out, e, SIGNATURE_PUBLIC);
+    fprintf(out, ";\n%s", about_workspace);
+    c_signature(out, e, SIGNATURE_WORKSPACE);
+    fprintf(out, ";\nextern const pto_kernel %s_kernel;\n\n", e->k->name);
+}
+
+// ---- what tools ask -----------------------------------------------------------------------------------------------------
 
 const char *c_dtype(Arena *a, DType t)
 {
@@ -46,19 +87,6 @@ const char *c_dtype(Arena *a, DType t)
     return s;
 }
 
-void c_public(Emit *e, FILE *out, const char *name)
-{
-    c_signature(out, e->a, e->k, SIGNATURE_PUBLIC);
-    fprintf(out, "\n{\n    return %s_enter(ctx", name);
-    for (int i = 0; i < e->k->params.n; i++)
-        fprintf(out, ", %s", name_clean(e->a, e->k->params.at[i].dim ? e->k->params.at[i].dim->name : e->k->params.at[i].tensor->name));
-    for (int i = 0; i < e->k->outputs.n; i++)
-        fprintf(out, ", %s", name_clean(e->a, e->k->outputs.at[i]->name));
-    fprintf(out, ");\n}\n\n");
-}
-
-// ---- what tools ask -----------------------------------------------------------------------------------------------------
-
 static const char *shape_text(Emit *e, const Tensor *t)
 {
     const char *text = "[";
@@ -67,8 +95,18 @@ static const char *shape_text(Emit *e, const Tensor *t)
     return t->rank ? arena_printf(e->a, "%s]", text) : "";
 }
 
-void c_descriptor(Emit *e, FILE *out, const char *name)
+// "generic, x86-64-v3"
+static const char *machine_list(Arena *a, const EmitOptions *o, const char *between)
 {
+    const char *text = o->machines[0]->name;
+    for (int i = 1; i < o->nmachines; i++)
+        text = arena_printf(a, "%s%s%s", text, between, o->machines[i]->name);
+    return text;
+}
+
+static void emit_descriptor(Emit *e, FILE *out)
+{
+    const char *name = e->k->name;
     int n = 0;
     fprintf(out, "static const pto_param %s_params[] = {\n", name);
     for (int i = 0; i < e->k->params.n; i++, n++) {
@@ -107,25 +145,37 @@ void c_descriptor(Emit *e, FILE *out, const char *name)
     }
     fprintf(out, ");\n}\n\n");
     fprintf(out, "const pto_kernel %s_kernel = {\n    .name = \"%s\", .target = \"%s\", .nparams = %d, .params = %s_params, .call = %s_call, .workspace = %s_ask,\n};\n", name,
-            e->k->name, e->o->machine->name, n, name, name, name);
+            name, machine_list(e->a, e->o, ","), n, name, name, name);
+}
+
+void emit_c_public(FILE *out, const EmitOptions *o, const Kernel *k)
+{
+    Arena *a = arena_new();
+    Emit e = { .a = a, .o = o, .k = k, .suffix = "" };
+    name_setup(&e);
+    if (!o->header_name)
+        emit_declarations(&e, out, "");
+    if (o->nmachines > 1)
+        c_dispatch(&e, out);
+    emit_public(&e, out, SIGNATURE_PUBLIC);
+    emit_public(&e, out, SIGNATURE_WORKSPACE);
+    emit_descriptor(&e, out);
+    fprintf(out, "\n");
+    arena_free(a);
 }
 
 // ---- files ----------------------------------------------------------------------------------------------------------------
 
 void emit_c_prologue(FILE *out, const EmitOptions *o)
 {
-    fprintf(out, "// Generated by ptoc " PTOC_VERSION " from %s for %s. Do not edit: change the source and compile it again.\n", o->source_name, o->machine->name);
+    Arena *a = arena_new();
+    fprintf(out, "// Generated by ptoc " PTOC_VERSION " from %s for %s. Do not edit: change the source and compile it again.\n", o->source_name, machine_list(a, o, ", "));
     fprintf(out, "// Links with -lptort (see `pkg-config --cflags --libs ptort`).\n");
     if (o->header_name)
         fprintf(out, "#include \"%s\"\n", o->header_name);
-    if (o->machine->attribute)
-        fprintf(out, "\n#define PTO_TARGET __attribute__((target(\"%s\")))", o->machine->attribute);
-    fprintf(out, "\n#define PTO_FMA %d\n", o->machine->fma);
-    if (strncmp(o->machine->isa, "x86-64-v", 8) == 0)
-        fprintf(out, "#define PTO_X86 %s\n", o->machine->isa + 8);
-    fprintf(out, "// Results must not depend on the caller's -ffp-contract: fused operations are written out.\n");
+    fprintf(out, "\n// Results must not depend on the caller's -ffp-contract: fused operations are written out.\n");
     fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wpsabi\"          // all functions with vectors are inlined\n#endif\n");
-    fprintf(out, "#include <ptort/isa.h>\n");
+    arena_free(a);
 }
 
 void emit_header_prologue(FILE *out, const EmitOptions *o, const char *guard)
@@ -141,9 +191,8 @@ static void describe_tensor(FILE *out, Emit *e, const Tensor *t)
 void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k)
 {
     Arena *a = arena_new();
-    Emit e = { .a = a, .o = o, .k = k };
+    Emit e = { .a = a, .o = o, .k = k, .suffix = "" };
     name_setup(&e);
-    const char *name = k->name;
     fprintf(out, "// %s. Every argument is checked first; on an error nothing is written, and pto_context_error(ctx) says why.\n", k->name);
     for (int i = 0; i < k->params.n; i++) {
         if (k->params.at[i].tensor)
@@ -153,10 +202,7 @@ void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k)
     }
     for (int i = 0; i < k->outputs.n; i++)
         describe_tensor(out, &e, k->outputs.at[i]);
-    c_signature(out, a, k, SIGNATURE_PUBLIC);
-    fprintf(out, ";\n// Bytes of workspace that a call with these sizes takes from the context (which keeps them for the next call).\n");
-    c_signature(out, a, k, SIGNATURE_WORKSPACE);
-    fprintf(out, ";\nextern const pto_kernel %s_kernel;\n\n", name);
+    emit_declarations(&e, out, "// Bytes of workspace that a call with these sizes takes from the context (which keeps them for the next call).\n");
     arena_free(a);
 }
 

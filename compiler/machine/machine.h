@@ -28,9 +28,14 @@ typedef struct {
     int64_t line_bytes;
 } Machine;
 
+typedef VEC(const Machine *) Machines;
+
 // The machine of that name from the descriptions in `dir` (NAME.pto); "native" is the one among them that asks most of the
 // processor and can run here, with the host's caches. NULL: *error says why.
 const Machine *machine_load(Arena *a, const char *dir, const char *name, const char **error);
+// The machines of a list NAME,NAME,... (or of one name). False: *error says why, also where no choice between them can be
+// made at run time: two need the same of a processor, or what one needs cannot be found out.
+bool machines_load(Arena *a, const char *dir, const char *list, Machines *machines, const char **error);
 // The names of all descriptions in `dir`, sorted, then "native".
 int machine_names(Arena *a, const char *dir, const char ***names);
 // Can this process run code for it? (As far as can be said: see `unknown`.)

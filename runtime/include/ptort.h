@@ -165,7 +165,7 @@ PTO_API struct DLManagedTensorVersioned *pto_to_dlpack_versioned(const pto_tenso
 typedef enum { PTO_PARAM_DIM, PTO_PARAM_SCALAR, PTO_PARAM_TENSOR, PTO_PARAM_OUTPUT, PTO_PARAM_SCALAR_OUTPUT } pto_param_kind;
 typedef struct { const char *name; pto_param_kind kind; pto_dtype dtype; int rank; const char *shape; } pto_param;   // shape: "[M, N+1]"
 typedef struct pto_kernel {
-    const char *name, *target;
+    const char *name, *target;                                            // "x86-64-v3"; "generic,x86-64-v3": it chooses at each call
     int nparams;                                                          // inputs in order, then outputs in order
     const pto_param *params;
     // args[i]: DIM int64_t *; SCALAR(_OUTPUT) a pointer to the element; TENSOR, OUTPUT pto_tensor *.
