@@ -112,6 +112,15 @@ static Report *report_new(Diags *d, Severity severity, const char *name, Range r
     return r;
 }
 
+static bool is_known(const Diags *d, const Report *r) {
+    for (int i = 0; i < d->reports.n; i++) {
+        const Report *old = d->reports.at[i];
+        if (old->name == r->name && old->range.begin == r->range.begin && old->range.end == r->range.end && strcmp(old->text, r->text) == 0)
+            return true;
+    }
+    return false;
+}
+
 int diag_report(Diags *d, DiagId id, Range range, const char *fmt, ...) {
     d->last = NULL;
     Severity severity = severity_of(d, id);
@@ -119,9 +128,12 @@ int diag_report(Diags *d, DiagId id, Range range, const char *fmt, ...) {
         return -1;
     va_list ap;
     va_start(ap, fmt);
-    d->last = report_new(d, severity, table[id].name, range, fmt, ap);
+    Report *r = report_new(d, severity, table[id].name, range, fmt, ap);
     va_end(ap);
-    d->last->warning = table[id].severity == SEV_WARNING;
+    if (severity == SEV_WARNING && is_known(d, r))
+        return -1;
+    d->last = r;
+    r->warning = table[id].severity == SEV_WARNING;
     d->errors += severity == SEV_ERROR;
     VEC_PUSH(d->arena, &d->reports, d->last);
     return d->reports.n - 1;

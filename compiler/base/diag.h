@@ -33,7 +33,8 @@ void diags_set_color(Diags *d, bool on);
 // name, or one that cannot be switched off because it is an error.
 bool diags_option(Diags *d, const char *option);
 
-// Reports; returns a handle for notes (valid until the next diag_report), or -1 when it is switched off.
+// Reports; returns a handle for notes (valid until the next diag_report), or -1 when it is switched off,
+// or a warning that was reported before (a kernel is analysed once for each target).
 int diag_report(Diags *d, DiagId id, Range range, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void diag_note(Diags *d, Range range, const char *fmt, ...) __attribute__((format(printf, 3, 4)));   // to the last one
 void diag_help(Diags *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));                 // "what to do", to the last one

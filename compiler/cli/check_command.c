@@ -10,12 +10,17 @@
 
 typedef struct { Unit unit; Arena *arena; const Options *options; } Session;
 
+static const Machine *load_machine(Session *s, const char *target, const char **error)
+{
+    return machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), target, error);
+}
+
 // Lanes of a vector for the types in use, and the tile sizes in the schedule that was chosen.
 static Numbers edges_of(Session *s, const Kernel *k, const char *target, const char *schedule)
 {
     Numbers edges = {0};
-    const char *error = NULL, *first = arena_strndup(s->arena, target, strcspn(target, ","));
-    const Machine *m = machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), first, &error);
+    const char *error = NULL;
+    const Machine *m = load_machine(s, target, &error);
     for (int i = 0; m && m->vector_bytes > 0 && i < k->tensors.n; i++) {
         int64_t lanes = m->vector_bytes / dtype_bytes(k->tensors.at[i]->type);
         for (int times = 1; times <= 2; times++) {
@@ -69,6 +74,24 @@ static int check_target(Session *s, const char *target)
     return code;
 }
 
+// One after the other. Of a list that has something for this machine, the rest is left out, and said to be.
+static int check_targets(Session *s, const char *targets)
+{
+    char *rest = arena_strdup(s->arena, targets);
+    int code = load_check_machine(&s->unit, targets);
+    for (char *target; code == 0 && (target = strsep(&rest, ","));) {
+        const char *error = NULL;
+        const Machine *m = load_machine(s, target, &error);
+        if (!m)
+            code = complain(EXIT_USER, "%s", error);
+        else if (machine_runs_here(m))
+            code = check_target(s, target);
+        else
+            fprintf(stderr, "ptoc: note: this machine cannot run code for %s: not checked\n", target);
+    }
+    return code;
+}
+
 int command_check(Arena *a, const Options *o)
 {
     Options with_schedule = *o;
@@ -77,9 +100,8 @@ int command_check(Arena *a, const Options *o)
     int code = unit_open(&s.unit, a, &with_schedule);
     if (code == 0 && diags_errors(s.unit.diags) > 0)
         code = EXIT_USER;
-    char *list = arena_strdup(a, o->target ? o->target : "native"), *rest = list;
-    for (char *target; code == 0 && (target = strsep(&rest, ","));)
-        code = check_target(&s, target);
+    if (code == 0)
+        code = check_targets(&s, o->target ? o->target : "native");
     unit_close(&s.unit);
     return code;
 }

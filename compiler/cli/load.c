@@ -160,28 +160,20 @@ void load_close(Loaded *loaded)
 
 // ---- machines ----
 
-// Where an instruction set stands among those that include one another; -1: of another family.
-static int rank_of(const char *isa, const char *family)
-{
-    if (strcmp(isa, "generic") == 0)
-        return 0;
-    size_t n = strlen(family);
-    return strncmp(isa, family, n) != 0 ? -1 : isa[n] == 'v' ? isa[n + 1] - '0' : 1;
-}
-
 int load_check_machine(Unit *u, const char *target)
 {
     Arena *a = u->arena;
     const char *dir = arena_printf(a, "%s/targets", u->places.data), *error = NULL;
-    const char *first = arena_strndup(a, target, strcspn(target, ","));
-    const Machine *here = machine_load(a, dir, "native", &error), *there = machine_load(a, dir, first, &error);
-    if (!there)
-        return complain(EXIT_USER, "%s", error ? error : first);
-    if (!here || !here->isa || !there->isa)
-        return 0;
-    const char *family = strncmp(here->isa, "arm64", 5) == 0 ? "arm64-" : "x86-64-";
-    int mine = rank_of(here->isa, family), wanted = rank_of(there->isa, family);
-    return wanted >= 0 && wanted <= mine ? 0 : complain(EXIT_USER, "this machine (%s) cannot run code for %s", here->isa, first);
+    char *rest = arena_strdup(a, target);
+    for (char *name; (name = strsep(&rest, ","));) {
+        const Machine *m = machine_load(a, dir, name, &error);
+        if (!m)
+            return complain(EXIT_USER, "%s", error);
+        if (machine_runs_here(m))
+            return 0;
+    }
+    const Machine *here = machine_load(a, dir, "native", &error);
+    return complain(EXIT_USER, "this machine (%s) cannot run code for %s", here ? here->isa : "of another kind", target);
 }
 
 // ---- kernels ----

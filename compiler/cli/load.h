@@ -18,7 +18,7 @@ int load_unit(Unit *u, const char *target, Loaded *loaded);
 const pto_kernel *load_kernel(Arena *a, const Loaded *loaded, const char *name);
 void load_close(Loaded *loaded);
 
-// Can this machine run code for the target (the first name of a list)? Otherwise says so; exit code 1.
+// Can this machine run code for the target (or for one of a list)? Otherwise says so; exit code 1.
 int load_check_machine(Unit *u, const char *target);
 
 // Kernels the command is about: the one of -k, or all. NULL: said, *code is the exit code.

@@ -199,7 +199,7 @@ static const Option table[] = {
     {"-o", "FILE", TAKES_WORD, FOR_COMPILE, set_output, "write the C to FILE and its header beside it; '-': standard output"},
     {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file"},
     {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE"},
-    {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for (see --print-targets)"},
+    {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for; code for several picks at run time (see --print-targets)"},
     {"-k", "KERNEL", TAKES_WORD, FOR_LOADED, set_kernel, "the kernel, where the file has several"},
     {"--threads", "N", TAKES_VALUE, FOR_LOADED, set_threads, "workers at most"},
     {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave"},
@@ -406,6 +406,8 @@ static bool check_combination(Parser *p)
         return fail(p, "no input file");
     if (o->command == COMMAND_COMPILE && o->outputs.n > 1)
         return fail(p, "-o is given twice");
+    if (o->target && strchr(o->target, ',') && (o->emit_schedule || o->emit_ir))
+        return fail(p, "%s is about the code for one target: choose one of --target=%s", o->emit_schedule ? "--emit-schedule" : "--emit-ir", o->target);
     if (!o->depend && (o->depend_file || o->depend_targets.n > 0 || o->depend_phony))
         return fail(p, "-MF, -MT, -MQ and -MP need -MD");
     return true;

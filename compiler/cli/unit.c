@@ -75,8 +75,10 @@ const char *closest_name(const char *name, int n, const char *const *names)
     return found;
 }
 
-static int check_one_target(const Unit *u, const char *name, int n, const char *const *names)
+static int check_one_target(const char *list, const char *name, int n, const char *const *names)
 {
+    if (!*name)
+        return complain(EXIT_USAGE, "--target=%s: a name is missing", list);
     for (int k = 0; k < n; k++)
         if (strcmp(name, names[k]) == 0)
             return 0;
@@ -85,13 +87,27 @@ static int check_one_target(const Unit *u, const char *name, int n, const char *
                     meant ? meant : "", meant ? "'?" : "");
 }
 
+// Is the name one of those before it in the list?
+static bool is_repeated(const Words *names, const char *name)
+{
+    for (int k = 0; k < names->n; k++)
+        if (strcmp(names->at[k], name) == 0)
+            return true;
+    return false;
+}
+
 int unit_check_target(const Unit *u, const char *target)
 {
     const char **names;
     int n = machine_names(u->arena, arena_printf(u->arena, "%s/targets", u->places.data), &names), code = 0;
-    char *list = arena_strdup(u->arena, target), *rest = list;
-    for (char *name; code == 0 && (name = strsep(&rest, ","));)
-        code = check_one_target(u, name, n, names);
+    char *rest = arena_strdup(u->arena, target);
+    Words before = {0};
+    for (char *name; code == 0 && (name = strsep(&rest, ","));) {
+        code = check_one_target(target, name, n, names);
+        if (code == 0 && is_repeated(&before, name))
+            code = complain(EXIT_USAGE, "--target=%s: '%s' is named twice", target, name);
+        VEC_PUSH(u->arena, &before, name);
+    }
     return code;
 }
 

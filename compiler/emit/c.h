@@ -33,6 +33,7 @@ typedef struct {
     const EmitOptions *o;
     const TileKernel *t;
     const Kernel *k;
+    const char *suffix;           // of the names that exist once for each target; "" in a file for one
     FILE *out;                    // of the function body
     int indent;
     VEC(Symbol) symbols;
@@ -52,6 +53,12 @@ typedef struct {
     VEC(const Node *) pasts;      // the operations of the vector loop that may
 } Emit;
 
+typedef struct { VEC(const Node *) grids; VEC(const Node *) outer; } Structure;    // of a kernel; outer: loops around grids
+
+// What others call, and the functions that do the work, under names that no other library can have: `k` and `k_enter`,
+// `k_workspace` and `k_bytes`.
+typedef enum { SIGNATURE_PUBLIC, SIGNATURE_ENTER, SIGNATURE_WORKSPACE, SIGNATURE_BYTES } Signature;
+
 // names.c
 const char *name_of_kernel(Arena *a, const Kernel *k);
 const char *name_clean(Arena *a, const char *name);                     // an identifier that is no keyword
@@ -65,6 +72,7 @@ void name_release(Emit *e);                                             // nothi
 void name_add_symbol(Emit *e, const char *name, const char *type, const char *load);
 const char *name_dim(Emit *e, const Dim *d);
 const char *name_stride(Emit *e, const Tensor *t, int d);
+const char *name_own(Emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));      // "k_task0": a function or type of the kernel
 void name_setup(Emit *e);
 
 // expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
@@ -84,6 +92,22 @@ bool c_is_linear(const Expr *sub);                                      // a sum
 
 // kernel.c
 bool c_is_read(Emit *e, const Tensor *t);                               // by some equation of the kernel
+const char *c_element(const Tensor *t);                                 // C type of an element as stored
+bool c_may_stream(const Tensor *t);                                     // its stores may go past the caches
+
+// entry.c
+void c_entry(Emit *e, FILE *out, const Structure *s);
+void c_bytes(Emit *e, FILE *out);
+const char *c_extent(Emit *e, const Tensor *t, int d);                  // as the source would write it, for messages
+
+// public.c
+void c_signature(FILE *out, Emit *e, Signature which);                  // up to its closing parenthesis
+void c_call(FILE *out, Emit *e, Signature which);                       // with the parameters of a function of the same kind
+const char *c_dtype(Arena *a, DType t);                                 // PTO_F32
+
+// dispatch.c
+const char *c_suffix(Arena *a, const EmitOptions *o);                   // of names that exist once for each target
+void c_dispatch(Emit *e, FILE *out);                                    // the `k_enter` and `k_bytes` that choose a target's
 
 // vector.c
 // Emits it, for `rows` iterations of the loop over `row` around it at once (NULL, 1: for one), and returns true, or false:

@@ -1,7 +1,8 @@
 // emit: C from the tile level.
 //
-// One C file holds all kernels of a module: per kernel a frame (everything its tasks need to know), one function per
-// leaf, the layout of its workspace, the entry with its checks, and a descriptor. The header declares the entries.
+// One C file holds all kernels of a module. For each target it has, per kernel, a frame (everything its tasks need to know),
+// one function per leaf, the layout of its workspace and the entry with its checks; then, per kernel, the public functions
+// and a descriptor. The header declares these.
 #ifndef PTOC_EMIT_EMIT_H
 #define PTOC_EMIT_EMIT_H
 
@@ -15,15 +16,21 @@ typedef struct {
     const char *header_name;      // what the C file includes, or NULL
     const Sources *sources;       // for comments and #line; may be NULL
     bool line_directives;
-    const Machine *machine;
+    int nmachines;
+    const Machine *const *machines;
+    const Machine *machine;       // the one of them whose part of the file is being written
 } EmitOptions;
 
+// In this order: the prologue; for each machine its beginning, its part of every kernel, its end; the choice, if there are
+// several; the public part of every kernel.
 void emit_c_prologue(FILE *out, const EmitOptions *o);
-// The numbers of lanes that a kernel's vector loops use, as a bit mask of powers of two; the union over all kernels goes
-// between the prologue and the first kernel.
+void emit_c_target_begin(FILE *out, const EmitOptions *o, unsigned lanes);       // the union over all kernels
+// The numbers of lanes that a kernel's vector loops use, as a bit mask of powers of two.
 unsigned emit_c_lanes(const TileKernel *t);
-void emit_c_vectors(FILE *out, unsigned lanes);
 void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t);
+void emit_c_target_end(FILE *out, const EmitOptions *o);
+void emit_c_choice(FILE *out, const EmitOptions *o);
+void emit_c_public(FILE *out, const EmitOptions *o, const Kernel *k);
 void emit_header_prologue(FILE *out, const EmitOptions *o, const char *guard);
 void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k);
 void emit_header_epilogue(FILE *out);

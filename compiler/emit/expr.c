@@ -384,9 +384,15 @@ static const char *infix(Emit *e, const Expr *x, const char *op)
     return arena_printf(e->a, "(%s %s %s)", c_value(e, x->args[0]), op, c_value(e, x->args[1]));
 }
 
+// Functions that are not the same for every instruction set: those of ptort/isa.h.
+static bool is_of_isa(Op op)
+{
+    return op == OP_EXP || op == OP_LOG || op == OP_TANH || op == OP_SIGMOID;
+}
+
 static const char *call(Emit *e, const Expr *x, const char *f, DType type)
 {
-    const char *text = arena_printf(e->a, "pto_%s_%s(", f, helper(type));
+    const char *text = arena_printf(e->a, "pto_%s_%s%s(", f, helper(type), is_of_isa(x->op) ? e->suffix : "");
     for (int i = 0; i < x->n; i++)
         text = arena_printf(e->a, "%s%s%s", text, i ? ", " : "", c_value(e, x->args[i]));
     return arena_printf(e->a, "%s)", text);

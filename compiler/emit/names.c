@@ -3,6 +3,7 @@
 #include "emit/c.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,15 @@ const char *name_dim(Emit *e, const Dim *d)
 const char *name_stride(Emit *e, const Tensor *t, int d)
 {
     return name_symbol(e, arena_printf(e->a, "%s_s%d", e->tensor[t->id], d));
+}
+
+const char *name_own(Emit *e, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *what = arena_vprintf(e->a, fmt, ap);
+    va_end(ap);
+    return arena_printf(e->a, "%s_%s%s", e->k->name, what, e->suffix);     // only ever with an ending: no keyword, no library function
 }
 
 void name_setup(Emit *e)

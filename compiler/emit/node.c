@@ -79,7 +79,7 @@ static void update(Emit *e, const Node *n)
     }
     const char *now = current(e, n, n->subs), *next;
     if (n->reduce == RED_SUM && (t == DT_F32 || t == DT_F64) && n->value->op == OP_MUL)
-        next = arena_printf(e->a, "pto_madd_%s(%s, %s, %s)", dtype_name(t), c_value(e, n->value->args[0]), c_value(e, n->value->args[1]), now);
+        next = arena_printf(e->a, "pto_madd_%s%s(%s, %s, %s)", dtype_name(t), e->suffix, c_value(e, n->value->args[0]), c_value(e, n->value->args[1]), now);
     else
         next = c_combine(e, n->reduce, t, now, c_value(e, n->value));
     if (guard) {

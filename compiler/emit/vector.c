@@ -37,12 +37,12 @@ static const char *lane_name(const Emit *e, DType t)
 
 static const char *vec_type(Emit *e, const char *lane)
 {
-    return arena_printf(e->a, "%sx%d", lane, e->vec->lanes);
+    return arena_printf(e->a, "%sx%d%s", lane, e->vec->lanes, e->suffix);
 }
 
 static const char *fn(Emit *e, const char *what, const char *lane)
 {
-    return arena_printf(e->a, "pto_%s_%sx%d", what, lane, e->vec->lanes);
+    return arena_printf(e->a, "pto_%s_%sx%d%s", what, lane, e->vec->lanes, e->suffix);
 }
 
 // ---- what varies ----------------------------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
 // machine: reads the descriptions of targets, which are .pto files with one `machine` block each.
 //
 // The file's name is the target's. Fields have units (KiB, B); an unknown field is an error, so that a misspelt number is
-// not silently a default. `native` takes the best description that the host's CPU features allow and replaces the
-// sizes of its caches by what hwloc reports. Test: tests/unit/test_machine.c
+// not silently a default. The compilers' attribute says which features of a processor the code needs. `native` takes the
+// most demanding description that the host satisfies and replaces the sizes of its caches by what hwloc reports.
+// Test: tests/cli/machines.sh
 #include "machine/machine.h"
 
+#include "ptort/cpu.h"
 #include "syntax/parse.h"
 
 #include <dirent.h>
@@ -84,6 +86,37 @@ static void read_vector(Reader *r, const TreeDirective *d)
     }
 }
 
+// "avx2": its bit; also "+sve", as GCC writes it for Arm. 0: none. `tune=` and the like need nothing of a processor.
+static uint64_t feature_bit(const char *name)
+{
+    static const struct { const char *name; int position; } features[] = {
+#define ROW(id, name) { name, PTO_CPU_##id },
+        PTO_CPU_FEATURES(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+        if (strcmp(features[i].name, name + (*name == '+')) == 0)
+            return UINT64_C(1) << features[i].position;
+    return 0;
+}
+
+static bool only_tunes(const char *name)
+{
+    return strncmp(name, "tune=", 5) == 0 || strncmp(name, "prefer-", 7) == 0 || strncmp(name, "no-", 3) == 0;
+}
+
+static void read_attribute(Reader *r, const char *text)
+{
+    char *rest = arena_strdup(r->a, text);
+    r->m->attribute = arena_strdup(r->a, text);
+    for (char *name; (name = strsep(&rest, ","));) {
+        uint64_t bit = feature_bit(name);
+        r->m->needs |= bit;
+        if (!bit && !only_tunes(name))
+            r->m->unknown = name;
+    }
+}
+
 static void read_field(Reader *r, const TreeDirective *d)
 {
     if (strcmp(d->name, "memory") == 0)
@@ -94,13 +127,17 @@ static void read_field(Reader *r, const TreeDirective *d)
         r->m->about = arena_strdup(r->a, word(d));
     else if (strcmp(d->name, "isa") == 0 && word(d))
         r->m->isa = arena_strdup(r->a, word(d));
+    else if (strcmp(d->name, "architecture") == 0 && word(d))
+        r->m->architecture = arena_strdup(r->a, word(d));
     else if (strcmp(d->name, "attribute") == 0 && word(d))
-        r->m->attribute = arena_strdup(r->a, word(d));
-    else if (strcmp(d->name, "emits") != 0)
+        read_attribute(r, word(d));
+    else if (strcmp(d->name, "emits") == 0 && word(d))
+        r->m->emits_c = strcmp(word(d), "c") == 0;
+    else
         fail(r, d, "unknown");
 }
 
-static Machine *read_machine(Arena *a, const char *path, const char *name, const char **error)
+static Machine *read_machine(Arena *a, const char *path, const char *name, bool quiet, const char **error)
 {
     Sources sources = { .arena = a };
     SourceFile *f = source_load(&sources, path, error);
@@ -108,7 +145,8 @@ static Machine *read_machine(Arena *a, const char *path, const char *name, const
         return NULL;
     Diags *d = diags_new(a, &sources, stderr);
     TreeFile *tree = parse_file(a, d, f);
-    diags_flush(d);
+    if (!quiet)
+        diags_flush(d);
     if (!tree || diags_errors(d) || tree->machines.n != 1) {
         *error = arena_printf(a, "%s: not a machine description", path);
         return NULL;
@@ -124,18 +162,40 @@ static Machine *read_machine(Arena *a, const char *path, const char *name, const
 
 // ---- the host ---------------------------------------------------------------------------------------------------
 
-static const char *native_isa(void)
+static const char *native_architecture(void)
 {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return "x86-64-v4";
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "generic";
+    return "x86_64";
 #elif defined(__aarch64__)
-    return "arm64-neon";
+    return "aarch64";
 #else
-    return "generic";
+    return "";
 #endif
+}
+
+bool machine_runs_here(const Machine *m)
+{
+    return (!m->architecture || strcmp(m->architecture, native_architecture()) == 0) && (m->needs & ~pto_cpu()) == 0;
+}
+
+int machine_demand(const Machine *m)
+{
+    return __builtin_popcountll(m->needs) + (m->architecture != NULL);
+}
+
+// The description that `native` begins with; of several that ask for as much, the first by name.
+static const char *native_name(Arena *a, const char *dir)
+{
+    const char **names, *best = "generic", *error;
+    int n = machine_names(a, dir, &names), most = -1;
+    for (int i = 0; i + 1 < n; i++) {
+        const Machine *m = read_machine(a, arena_printf(a, "%s/%s.pto", dir, names[i]), names[i], true, &error);
+        if (!m || !m->emits_c || m->unknown || !machine_runs_here(m) || machine_demand(m) <= most)
+            continue;
+        best = names[i];
+        most = machine_demand(m);
+    }
+    return best;
 }
 
 static void native_caches(Machine *m)
@@ -163,8 +223,8 @@ const Machine *machine_load(Arena *a, const char *dir, const char *name, const c
         *error = arena_printf(a, "`%s` is not the name of a target", name);
         return NULL;
     }
-    const char *path = arena_printf(a, "%s/%s.pto", dir, native ? native_isa() : name);
-    Machine *m = read_machine(a, path, name, error);
+    const char *path = arena_printf(a, "%s/%s.pto", dir, native ? native_name(a, dir) : name);
+    Machine *m = read_machine(a, path, name, false, error);
     if (m && native)
         native_caches(m);
     return m;

@@ -201,7 +201,8 @@ static void dump(const Job *j, const char *pass)
     const char *wanted = j->p->o->dump_after;
     if (!wanted || (strcmp(wanted, pass) != 0 && strcmp(wanted, "all") != 0))
         return;
-    fprintf(j->p->o->dump, "// kernel %s after %s\n", j->kernel->name, pass);
+    bool several = strchr(j->p->o->target, ',') != NULL;
+    fprintf(j->p->o->dump, "// kernel %s%s%s after %s\n", j->kernel->name, several ? " for " : "", several ? j->p->machine->name : "", pass);
     if (j->lowered)
         ir_print_tile(j->p->o->dump, j->tile);
     else
@@ -338,13 +339,9 @@ static void check_machines(const Pipeline *p, const TreeFile *file, const char *
 static bool is_built(const Pipeline *p)
 {
     const char *level = p->o->emit_ir;
-    Range nowhere = { 0, 0 };
-    if (strchr(p->o->target, ','))
-        diag_report(p->d, D_UNSUPPORTED, nowhere, "several targets in one file (--target=%s) are not built yet", p->o->target);
-    else if (level && strcmp(level, "move") == 0)
-        diag_report(p->d, D_UNSUPPORTED, nowhere, "the move level comes with the accelerator");
-    else
+    if (!level || strcmp(level, "move") != 0)
         return true;
+    diag_report(p->d, D_UNSUPPORTED, (Range){ 0, 0 }, "the move level comes with the accelerator");
     return false;
 }
 
@@ -358,60 +355,101 @@ static const char *guard_of(Arena *a, const char *header)
 
 typedef VEC(TileKernel *) TileKernels;
 
-static void emit_all(const Pipeline *p, const TileKernels *done, FILE *c_out, FILE *h_out)
+static EmitOptions emit_options(const Pipeline *p, const Machines *machines)
 {
-    EmitOptions eo = { .source_name = p->o->source_name, .header_name = p->o->header_name, .line_directives = p->o->line_directives, .machine = p->machine };
+    return (EmitOptions){
+        .source_name = p->o->source_name, .header_name = p->o->header_name, .sources = diags_sources(p->d), .line_directives = p->o->line_directives,
+        .nmachines = machines->n, .machines = machines->at,
+    };
+}
+
+static void emit_target(const EmitOptions *eo, const TileKernels *done, FILE *out)
+{
     unsigned lanes = 0;
-    eo.sources = diags_sources(p->d);
     for (int i = 0; i < done->n; i++)
         lanes |= emit_c_lanes(done->at[i]);
-    if (c_out) {
-        emit_c_prologue(c_out, &eo);
-        emit_c_vectors(c_out, lanes);
+    emit_c_target_begin(out, eo, lanes);
+    for (int i = 0; i < done->n; i++)
+        emit_c_kernel(out, eo, done->at[i]);
+    emit_c_target_end(out, eo);
+}
+
+static void emit_public(const EmitOptions *eo, const Module *m, FILE *out)
+{
+    if (eo->nmachines > 1)
+        emit_c_choice(out, eo);
+    for (int i = 0; i < m->kernels.n; i++)
+        emit_c_public(out, eo, m->kernels.at[i]);
+}
+
+static void emit_header(const Pipeline *p, const EmitOptions *eo, const Module *m, FILE *out)
+{
+    emit_header_prologue(out, eo, guard_of(p->a, p->o->header_name));
+    for (int i = 0; i < m->kernels.n; i++)
+        emit_header_kernel(out, eo, m->kernels.at[i]);
+    emit_header_epilogue(out);
+}
+
+// ---- the whole --------------------------------------------------------------------------------------------------------
+
+static void check_strategies(const Pipeline *p, const TreeFile *file)
+{
+    for (int i = 0; i < file->strategies.n; i++) {
+        diag_report(p->d, D_UNSUPPORTED, file->strategies.at[i]->range, "strategies are not built yet");
+        diag_help(p->d, "write the directives into a schedule of the kernel");
     }
-    if (h_out)
-        emit_header_prologue(h_out, &eo, guard_of(p->a, p->o->header_name));
-    for (int i = 0; i < done->n; i++) {
-        if (c_out)
-            emit_c_kernel(c_out, &eo, done->at[i]);
-        if (h_out)
-            emit_header_kernel(h_out, &eo, done->at[i]->kernel);
+}
+
+// All kernels for the machine of `p`. False after errors.
+static bool compile_target(const Pipeline *p, const Module *m, TileKernels *done)
+{
+    bool fine = true;
+    for (int i = 0; i < m->kernels.n && !diags_full(p->d); i++) {
+        TileKernel *t = m->tiles.n ? take_tile(p, m->tiles.at[i]) : compile_kernel(p, m->kernels.at[i], p->o->emit_schedule ? p->o->schedule_out : NULL);
+        fine = fine && t;
+        if (t)
+            VEC_PUSH(p->a, done, t);
     }
-    if (h_out)
-        emit_header_epilogue(h_out);
+    return fine && diags_errors(p->d) == 0;
+}
+
+static void print_ir(const Pipeline *p, const TileKernels *done)
+{
+    if (p->o->emit_ir && strcmp(p->o->emit_ir, "task") == 0)
+        ir_print_tasks(p->o->ir_out, p->normal->n, p->normal->at);
+    else if (p->o->emit_ir)
+        ir_print_tiles(p->o->ir_out, done->n, done->at);
 }
 
 bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *o, FILE *c_out, FILE *h_out)
 {
     Kernels normal = { 0 };
     Pipeline p = { a, isl, d, o, NULL, &normal, file->level != NULL };
+    Machines machines = { 0 };
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
     if (!is_built(&p))
         return false;
-    p.machine = machine_load(a, dir, o->target, &error);
-    if (!p.machine) {
+    if (!machines_load(a, dir, o->target, &machines, &error)) {
         diag_report(d, D_MACHINE, (Range){ 0, 0 }, "%s", error);
         return false;
     }
     check_machines(&p, file, dir);
-    for (int i = 0; i < file->strategies.n; i++) {
-        diag_report(d, D_UNSUPPORTED, file->strategies.at[i]->range, "strategies are not built yet");
-        diag_help(d, "write the directives into a schedule of the kernel");
+    check_strategies(&p, file);
+    EmitOptions eo = emit_options(&p, &machines);
+    if (c_out)
+        emit_c_prologue(c_out, &eo);
+    for (int i = 0; i < machines.n; i++) {
+        TileKernels done = { 0 };
+        eo.machine = p.machine = machines.at[i];
+        if (!compile_target(&p, m, &done))
+            return false;
+        print_ir(&p, &done);
+        if (c_out)
+            emit_target(&eo, &done, c_out);
     }
-    TileKernels done = { 0 };
-    bool fine = true;
-    for (int i = 0; i < m->kernels.n && !diags_full(d); i++) {
-        TileKernel *t = m->tiles.n ? take_tile(&p, m->tiles.at[i]) : compile_kernel(&p, m->kernels.at[i], o->emit_schedule ? o->schedule_out : NULL);
-        fine = fine && t;
-        if (t)
-            VEC_PUSH(a, &done, t);
-    }
-    if (!fine || diags_errors(d) > 0)
-        return false;
-    if (o->emit_ir && strcmp(o->emit_ir, "task") == 0)
-        ir_print_tasks(o->ir_out, normal.n, normal.at);
-    else if (o->emit_ir)
-        ir_print_tiles(o->ir_out, done.n, done.at);
-    emit_all(&p, &done, c_out, h_out);
+    if (c_out)
+        emit_public(&eo, m, c_out);
+    if (h_out)
+        emit_header(&p, &eo, m, h_out);
     return true;
 }

@@ -14,7 +14,7 @@ typedef struct {
     const char *source_name;     // for comments and #line
     const char *header_name;     // what the C includes; NULL: the C declares its kernels itself
     const char *data_dir;        // the folder that holds targets/ and stdlib/
-    const char *target;          // NAME or NAME,NAME,...; the first is the default one
+    const char *target;          // NAME or NAME,NAME,...
     int opt_level;               // 0..3
     long budget;                 // isl's operations for one query of an optimisation
     bool line_directives;

@@ -54,6 +54,7 @@ typedef enum {
     PTO_ERR_BUSY,            // the context is in use by another call
     PTO_ERR_ARGUMENT,        // an option, environment variable or other argument is out of range
     PTO_ERR_ALIGN,           // data is not aligned to its element
+    PTO_ERR_TARGET,          // this processor can run none of the targets that the kernel was compiled for
 } pto_status;
 
 // A view of memory that somebody else owns. Strides are in elements and may be 0 or negative for inputs.
@@ -164,7 +165,7 @@ PTO_API struct DLManagedTensorVersioned *pto_to_dlpack_versioned(const pto_tenso
 typedef enum { PTO_PARAM_DIM, PTO_PARAM_SCALAR, PTO_PARAM_TENSOR, PTO_PARAM_OUTPUT, PTO_PARAM_SCALAR_OUTPUT } pto_param_kind;
 typedef struct { const char *name; pto_param_kind kind; pto_dtype dtype; int rank; const char *shape; } pto_param;   // shape: "[M, N+1]"
 typedef struct pto_kernel {
-    const char *name, *target;
+    const char *name, *target;                                            // "x86-64-v3"; "generic,x86-64-v3": it chooses at each call
     int nparams;                                                          // inputs in order, then outputs in order
     const pto_param *params;
     // args[i]: DIM int64_t *; SCALAR(_OUTPUT) a pointer to the element; TENSOR, OUTPUT pto_tensor *.
@@ -247,6 +248,10 @@ PTO_API pto_status pto_unit_stride(pto_context *ctx, const pto_tensor *t, int in
 PTO_API void pto_unit_stride_done(pto_context *ctx, const pto_tensor *t, const pto_tensor *unit);
 
 // ---- the machine ----------------------------------------------------------------------------------------------------
+
+// What this processor can do, and the operating system lets programs do: a set of the features in ptort/cpu.h. Found out
+// once; then it costs a few nanoseconds. Nothing (0) on processors other than x86-64 and 64-bit Arm.
+PTO_API uint64_t pto_cpu(void);
 
 // `struct hwloc_topology *` is hwloc_topology_t. NULL stands for this machine; a topology that is given must be loaded and
 // stays the caller's. Affinity and cgroup count where the topology is this system's (hwloc_topology_is_thissystem).

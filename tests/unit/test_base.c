@@ -129,6 +129,8 @@ START_TEST(text_of_odd_ranges) {
     Fixture f = setup("ab\ncd\r\n\xff\x01z", 10);
     start(&f);
     diag_report(f.diags, D_UNUSED, at(&f, 1, 5), "two lines");
+    ck_assert_int_eq(diag_report(f.diags, D_UNUSED, at(&f, 1, 5), "two %s", "lines"), -1);
+    diag_note(f.diags, at(&f, 1, 5), "of a warning that is there already");
     diag_report(f.diags, D_UNUSED, at(&f, 10, 10), "at the end");
     diag_report(f.diags, D_UNUSED, at(&f, 8, 10), "bytes\x1b");
     diag_report(f.diags, D_UNUSED, (Range){.begin = 0, .end = 0}, "nowhere");

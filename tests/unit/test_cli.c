@@ -40,12 +40,12 @@ static bool parse(const char *line)
 
 START_TEST(options_of_the_compiler)
 {
-    ck_assert_msg(parse("a.pto -o a.c --target=generic,x86-64-v3 -MD -MFa.d -MT x -MQ y -MP -I inc -Idir -g -O3 -Wall -Wno-unused "
+    ck_assert_msg(parse("a.pto -o a.c --target=x86-64-v3 -MD -MFa.d -MT x -MQ y -MP -I inc -Idir -g -O3 -Wall -Wno-unused "
                         "-fdiagnostics-color=never -fdiagnostics-format=json --emit-ir --header h.h"), "%s", error);
     ck_assert_int_eq(options.command, COMMAND_COMPILE);
     ck_assert_str_eq(options.input, "a.pto");
     ck_assert_str_eq(options.outputs.at[0], "a.c");
-    ck_assert_str_eq(options.target, "generic,x86-64-v3");
+    ck_assert_str_eq(options.target, "x86-64-v3");
     ck_assert_str_eq(options.depend_file, "a.d");
     ck_assert_int_eq(options.depend_targets.n, 2);
     ck_assert(!options.depend_targets.at[0].quote && options.depend_targets.at[1].quote);
@@ -55,6 +55,10 @@ START_TEST(options_of_the_compiler)
     ck_assert(options.json && options.color == COLOR_NEVER && options.line_directives && options.depend_phony);
     ck_assert_str_eq(options.emit_ir, "task");
     ck_assert_str_eq(options.header, "h.h");
+    ck_assert(parse("a.pto --target generic,x86-64-v3 --explain"));
+    ck_assert_str_eq(options.target, "generic,x86-64-v3");
+    ck_assert(!parse("a.pto --target=generic,x86-64-v3 --emit-ir") && strstr(error, "--emit-ir is about the code for one target"));
+    ck_assert(!parse("a.pto --target=generic,x86-64-v3 --emit-schedule"));
     ck_assert(parse("- -o -"));
     ck_assert_str_eq(options.input, "-");
     ck_assert(parse("-- -odd.pto"));

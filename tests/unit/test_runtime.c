@@ -1,5 +1,6 @@
 // libptort: elements, tensors, contexts, workspace, errors, faults, DLPack, packing.
 #include "ptort.h"
+#include "ptort/cpu.h"
 #include "ptort/dlpack.h"
 
 #include <check.h>
@@ -22,7 +23,7 @@ START_TEST(dtypes)
     ck_assert_str_eq(pto_dtype_name((pto_dtype)99), "?");
     ck_assert_str_eq(pto_status_name(PTO_ERR_ALIGN), "PTO_ERR_ALIGN");
     ck_assert_str_eq(pto_status_text((pto_status)99), "?");
-    for (int s = PTO_OK; s <= PTO_ERR_ALIGN; s++)
+    for (int s = PTO_OK; s <= PTO_ERR_TARGET; s++)
         ck_assert_int_gt(strlen(pto_status_text((pto_status)s)), 5);
 }
 END_TEST
@@ -450,6 +451,53 @@ START_TEST(unit_stride)
 }
 END_TEST
 
+// ---- the processor --------------------------------------------------------------------------------------------------
+
+START_TEST(cpu_features)
+{
+    uint64_t cpu = pto_cpu();
+    ck_assert_uint_eq(pto_cpu(), cpu);
+    ck_assert_int_le(PTO_CPU_COUNT, 64);
+#if defined(__x86_64__)
+#define AGREES(id, name) ck_assert_int_eq(PTO_CPU_HAS(cpu, id) != 0, __builtin_cpu_supports(name) != 0)
+    __builtin_cpu_init();
+    ck_assert(PTO_CPU_HAS(cpu, SSE2));
+    AGREES(SSE3, "sse3");
+    AGREES(SSSE3, "ssse3");
+    AGREES(SSE4_1, "sse4.1");
+    AGREES(SSE4_2, "sse4.2");
+    AGREES(SSE4A, "sse4a");
+    AGREES(POPCNT, "popcnt");
+    AGREES(AES, "aes");
+    AGREES(PCLMUL, "pclmul");
+    AGREES(AVX, "avx");
+    AGREES(FMA, "fma");
+    AGREES(FMA4, "fma4");
+    AGREES(XOP, "xop");
+    AGREES(AVX2, "avx2");
+    AGREES(BMI, "bmi");
+    AGREES(BMI2, "bmi2");
+    AGREES(GFNI, "gfni");
+    AGREES(VPCLMULQDQ, "vpclmulqdq");
+    AGREES(AVX512F, "avx512f");
+    AGREES(AVX512BW, "avx512bw");
+    AGREES(AVX512CD, "avx512cd");
+    AGREES(AVX512DQ, "avx512dq");
+    AGREES(AVX512VL, "avx512vl");
+    AGREES(AVX512IFMA, "avx512ifma");
+    AGREES(AVX512VBMI, "avx512vbmi");
+    AGREES(AVX512VBMI2, "avx512vbmi2");
+    AGREES(AVX512VNNI, "avx512vnni");
+    AGREES(AVX512BITALG, "avx512bitalg");
+    AGREES(AVX512VPOPCNTDQ, "avx512vpopcntdq");
+    AGREES(AVX512BF16, "avx512bf16");
+#undef AGREES
+#elif defined(__aarch64__)
+    ck_assert(PTO_CPU_HAS(cpu, SIMD));
+#endif
+}
+END_TEST
+
 Suite *suite_runtime(void);
 Suite *suite_runtime(void)
 {
@@ -471,6 +519,7 @@ Suite *suite_runtime(void)
     tcase_add_test(c, dlpack_layout);
     tcase_add_test(c, pack_unpack);
     tcase_add_test(c, unit_stride);
+    tcase_add_test(c, cpu_features);
     suite_add_tcase(s, c);
     return s;
 }

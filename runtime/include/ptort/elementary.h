@@ -1,6 +1,6 @@
 // ptort/elementary.h: exp, log, tanh and sigmoid, the same for one element and for vectors.
 //
-// A template: kernel.h includes it for float and double, simd.h for each number of lanes, after defining
+// A template: isa.h includes it for float and double, simd.h for each number of lanes, after defining
 //   M_T, M_I, M_U   the value type and the signed and unsigned integer types of the same width (or vectors of them)
 //   M_F(f)          the name of function f
 //   M_C(x)          the constant x as M_T;  M_CI(x) as M_I
@@ -13,7 +13,7 @@
 // sqrt(1/2)..sqrt(2) (log); tanh x = E/(E+2) with E = expm1(2x). Special values are those of C's functions.
 
 #ifndef M_T
-#include "kernel.h"                  // on its own: for one element
+#include "isa.h"                     // on its own: for one element
 #else
 
 #if M_DOUBLE

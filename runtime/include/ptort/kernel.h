@@ -1,12 +1,10 @@
-// ptort/kernel.h: what emitted C computes with: one element at a time.
+// ptort/kernel.h: what emitted C computes with: one element at a time, the same for every instruction set.
 //
-// Included by emitted C alone, after it has defined
-//   PTO_TARGET   the function attribute of its instruction set (may be empty),
-//   PTO_FMA      1 where the instruction set has fused multiply-add,
-//   PTO_X86      the level of the x86-64 psABI it may use (3, 4), or 0.
+// Included by emitted C alone. These functions have no instruction set of their own: inlined, they take that of the
+// function that uses them. What differs from one to the other is in ptort/isa.h.
 // Semantics are those of the language: integers wrap, division truncates and a zero divisor is a fault, float to integer
-// truncates, saturates and turns NaN into 0, min and max propagate NaN and take the first of -0 and 0. f16 and bf16 values are held in float and
-// rounded after each operation, which is exact for + - * / and sqrt (24 >= 2 * 11 + 2 bits).
+// truncates, saturates and turns NaN into 0, min and max propagate NaN and take the first of -0 and 0. f16 and bf16 values
+// are held in float and rounded after each operation, which is exact for + - * / and sqrt (24 >= 2 * 11 + 2 bits).
 #ifndef PTORT_KERNEL_H
 #define PTORT_KERNEL_H
 
@@ -17,29 +15,20 @@
 #include "../ptort.h"
 #include "half.h"
 
-#ifndef PTO_TARGET
-#define PTO_TARGET
-#endif
-#ifndef PTO_FMA
-#define PTO_FMA 0
-#endif
-#ifndef PTO_X86
-#define PTO_X86 0                 // level of the x86-64 psABI: 3, 4; 0: nothing beyond SSE2, or another processor
-#endif
-#define PTO_INLINE static inline PTO_TARGET __attribute__((always_inline, unused))
+#define PTO_SHARED static inline __attribute__((always_inline, unused))
 
 // ---- indices ----------------------------------------------------------------------------------------------------
 
-PTO_INLINE int64_t pto_min(int64_t a, int64_t b) { return a < b ? a : b; }
-PTO_INLINE int64_t pto_max(int64_t a, int64_t b) { return a > b ? a : b; }
-PTO_INLINE int64_t pto_floordiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-PTO_INLINE int64_t pto_mod(int64_t a, int64_t b) { int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
-PTO_INLINE int64_t pto_tiles(int64_t begin, int64_t end, int64_t tile) { return end > begin ? (end - begin + tile - 1) / tile : 0; }
+PTO_SHARED int64_t pto_min(int64_t a, int64_t b) { return a < b ? a : b; }
+PTO_SHARED int64_t pto_max(int64_t a, int64_t b) { return a > b ? a : b; }
+PTO_SHARED int64_t pto_floordiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+PTO_SHARED int64_t pto_mod(int64_t a, int64_t b) { int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+PTO_SHARED int64_t pto_tiles(int64_t begin, int64_t end, int64_t tile) { return end > begin ? (end - begin + tile - 1) / tile : 0; }
 
 // Borders: where an index outside lo..hi reads. hi > lo.
-PTO_INLINE int64_t pto_clamp(int64_t i, int64_t lo, int64_t hi) { return i < lo ? lo : i >= hi ? hi - 1 : i; }
-PTO_INLINE int64_t pto_wrap(int64_t i, int64_t lo, int64_t hi) { return lo + pto_mod(i - lo, hi - lo); }
-PTO_INLINE int64_t pto_reflect(int64_t i, int64_t lo, int64_t hi)
+PTO_SHARED int64_t pto_clamp(int64_t i, int64_t lo, int64_t hi) { return i < lo ? lo : i >= hi ? hi - 1 : i; }
+PTO_SHARED int64_t pto_wrap(int64_t i, int64_t lo, int64_t hi) { return lo + pto_mod(i - lo, hi - lo); }
+PTO_SHARED int64_t pto_reflect(int64_t i, int64_t lo, int64_t hi)
 {
     int64_t n = hi - lo - 1;                            // the edge is not repeated: period 2n
     if (n == 0)
@@ -49,7 +38,7 @@ PTO_INLINE int64_t pto_reflect(int64_t i, int64_t lo, int64_t hi)
 }
 
 // A read whose subscript depends on data: false, and a fault, outside 0..extent.
-PTO_INLINE int pto_inside(pto_context *ctx, int site, const char *text, int64_t i, int64_t extent)
+PTO_SHARED int pto_inside(pto_context *ctx, int site, const char *text, int64_t i, int64_t extent)
 {
     if (__builtin_expect(i >= 0 && i < extent, 1))
         return 1;
@@ -60,17 +49,17 @@ PTO_INLINE int pto_inside(pto_context *ctx, int site, const char *text, int64_t 
 // ---- integers -----------------------------------------------------------------------------------------------------
 
 #define PTO_INTEGER(T, name, U)                                                                                        \
-    PTO_INLINE T pto_add_##name(T a, T b) { return (T)((U)a + (U)b); }                                                 \
-    PTO_INLINE T pto_sub_##name(T a, T b) { return (T)((U)a - (U)b); }                                                 \
-    PTO_INLINE T pto_mul_##name(T a, T b) { return (T)((U)a * (U)b); }                                                 \
-    PTO_INLINE T pto_neg_##name(T a) { return (T)((U)0 - (U)a); }                                                      \
-    PTO_INLINE T pto_min_##name(T a, T b) { return a < b ? a : b; }                                                    \
-    PTO_INLINE T pto_max_##name(T a, T b) { return a > b ? a : b; }                                                    \
-    PTO_INLINE T pto_abs_##name(T a) { return a < 0 ? pto_neg_##name(a) : a; }                                         \
-    PTO_INLINE T pto_sign_##name(T a) { return (T)((a > 0) - (a < 0)); }                                               \
-    PTO_INLINE T pto_shl_##name(T a, T n) { return n < 0 || (uint64_t)n >= sizeof(T) * 8 ? (T)0 : (T)((U)a << (int)n); }  \
-    PTO_INLINE T pto_shr_##name(T a, T n) { return n < 0 || (uint64_t)n >= sizeof(T) * 8 ? (T)(a < 0 ? -1 : 0) : (T)(a >> (int)n); } \
-    PTO_INLINE T pto_div_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
+    PTO_SHARED T pto_add_##name(T a, T b) { return (T)((U)a + (U)b); }                                                 \
+    PTO_SHARED T pto_sub_##name(T a, T b) { return (T)((U)a - (U)b); }                                                 \
+    PTO_SHARED T pto_mul_##name(T a, T b) { return (T)((U)a * (U)b); }                                                 \
+    PTO_SHARED T pto_neg_##name(T a) { return (T)((U)0 - (U)a); }                                                      \
+    PTO_SHARED T pto_min_##name(T a, T b) { return a < b ? a : b; }                                                    \
+    PTO_SHARED T pto_max_##name(T a, T b) { return a > b ? a : b; }                                                    \
+    PTO_SHARED T pto_abs_##name(T a) { return a < 0 ? pto_neg_##name(a) : a; }                                         \
+    PTO_SHARED T pto_sign_##name(T a) { return (T)((a > 0) - (a < 0)); }                                               \
+    PTO_SHARED T pto_shl_##name(T a, T n) { return n < 0 || (uint64_t)n >= sizeof(T) * 8 ? (T)0 : (T)((U)a << (int)n); }  \
+    PTO_SHARED T pto_shr_##name(T a, T n) { return n < 0 || (uint64_t)n >= sizeof(T) * 8 ? (T)(a < 0 ? -1 : 0) : (T)(a >> (int)n); } \
+    PTO_SHARED T pto_div_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
     {                                                                                                                  \
         if (__builtin_expect(b == 0, 0)) {                                                                             \
             pto_fault(ctx, PTO_ERR_DIVIDE, site, text, 0, 0);                                                          \
@@ -78,7 +67,7 @@ PTO_INLINE int pto_inside(pto_context *ctx, int site, const char *text, int64_t 
         }                                                                                                              \
         return b == (T)-1 && (T)-1 < 0 ? pto_neg_##name(a) : (T)(a / b);                                               \
     }                                                                                                                  \
-    PTO_INLINE T pto_rem_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
+    PTO_SHARED T pto_rem_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
     {                                                                                                                  \
         if (__builtin_expect(b == 0, 0)) {                                                                             \
             pto_fault(ctx, PTO_ERR_DIVIDE, site, text, 0, 0);                                                          \
@@ -86,12 +75,12 @@ PTO_INLINE int pto_inside(pto_context *ctx, int site, const char *text, int64_t 
         }                                                                                                              \
         return b == (T)-1 && (T)-1 < 0 ? 0 : (T)(a % b);                                                               \
     }                                                                                                                  \
-    PTO_INLINE T pto_floordiv_##name(pto_context *ctx, int site, const char *text, T a, T b)                           \
+    PTO_SHARED T pto_floordiv_##name(pto_context *ctx, int site, const char *text, T a, T b)                           \
     {                                                                                                                  \
         T q = pto_div_##name(ctx, site, text, a, b), r = (T)(a - (T)((U)q * (U)b));                                    \
         return b != 0 && r != 0 && (r < 0) != (b < 0) ? (T)(q - 1) : q;                                                \
     }                                                                                                                  \
-    PTO_INLINE T pto_mod_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
+    PTO_SHARED T pto_mod_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
     {                                                                                                                  \
         T r = pto_rem_##name(ctx, site, text, a, b);                                                                   \
         return b != 0 && r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                                \
@@ -117,29 +106,27 @@ PTO_INTEGER(uint8_t, u8, uint32_t)
 // ---- floats -------------------------------------------------------------------------------------------------------
 
 #define PTO_FLOAT(T, name, sfx)                                                                                        \
-    PTO_INLINE T pto_min_##name(T a, T b) { return b < a || b != b ? b : a; }                                          \
-    PTO_INLINE T pto_max_##name(T a, T b) { return b > a || b != b ? b : a; }                                          \
-    PTO_INLINE T pto_sign_##name(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a; }                                     \
-    PTO_INLINE T pto_rsqrt_##name(T a) { return (T)1 / sqrt##sfx(a); }                                                 \
-    PTO_INLINE T pto_floordiv_##name(T a, T b) { return floor##sfx(a / b); }                                           \
-    PTO_INLINE T pto_mod_##name(T a, T b)                                                                              \
+    PTO_SHARED T pto_min_##name(T a, T b) { return b < a || b != b ? b : a; }                                          \
+    PTO_SHARED T pto_max_##name(T a, T b) { return b > a || b != b ? b : a; }                                          \
+    PTO_SHARED T pto_sign_##name(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a; }                                     \
+    PTO_SHARED T pto_rsqrt_##name(T a) { return (T)1 / sqrt##sfx(a); }                                                 \
+    PTO_SHARED T pto_floordiv_##name(T a, T b) { return floor##sfx(a / b); }                                           \
+    PTO_SHARED T pto_mod_##name(T a, T b)                                                                              \
     {                                                                                                                  \
         T r = fmod##sfx(a, b);                                                                                         \
         return r != 0 && (r < 0) != (b < 0) ? r + b : r;                                                               \
-    }                                                                                                                  \
-    /* one step of a sum of products: fused where the instruction set does it in one */                                \
-    PTO_INLINE T pto_madd_##name(T a, T b, T c) { return PTO_FMA ? __builtin_fma##sfx(a, b, c) : c + a * b; }
+    }
 PTO_FLOAT(float, f32, f)
 PTO_FLOAT(double, f64, )
 #undef PTO_FLOAT
 
 // libm under names that no tensor can hide.
 #define PTO_MATH1(fn)                                                                                                   \
-    PTO_INLINE float pto_##fn##_f32(float x) { return fn##f(x); }                                                        \
-    PTO_INLINE double pto_##fn##_f64(double x) { return fn(x); }
+    PTO_SHARED float pto_##fn##_f32(float x) { return fn##f(x); }                                                        \
+    PTO_SHARED double pto_##fn##_f64(double x) { return fn(x); }
 #define PTO_MATH2(fn)                                                                                                   \
-    PTO_INLINE float pto_##fn##_f32(float x, float y) { return fn##f(x, y); }                                            \
-    PTO_INLINE double pto_##fn##_f64(double x, double y) { return fn(x, y); }
+    PTO_SHARED float pto_##fn##_f32(float x, float y) { return fn##f(x, y); }                                            \
+    PTO_SHARED double pto_##fn##_f64(double x, double y) { return fn(x, y); }
 PTO_MATH1(exp2) PTO_MATH1(expm1) PTO_MATH1(log2) PTO_MATH1(log10) PTO_MATH1(log1p)
 PTO_MATH1(sqrt) PTO_MATH1(cbrt) PTO_MATH1(sinh) PTO_MATH1(cosh) PTO_MATH1(asinh) PTO_MATH1(acosh)
 PTO_MATH1(atanh) PTO_MATH1(sin) PTO_MATH1(cos) PTO_MATH1(tan) PTO_MATH1(asin) PTO_MATH1(acos) PTO_MATH1(atan)
@@ -147,45 +134,19 @@ PTO_MATH1(erf) PTO_MATH1(floor) PTO_MATH1(ceil) PTO_MATH1(rint) PTO_MATH1(trunc)
 PTO_MATH2(atan2) PTO_MATH2(pow) PTO_MATH2(fmod)
 #undef PTO_MATH1
 #undef PTO_MATH2
-PTO_INLINE float pto_fma_f32(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-PTO_INLINE double pto_fma_f64(double x, double y, double z) { return __builtin_fma(x, y, z); }
+PTO_SHARED float pto_fma_f32(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+PTO_SHARED double pto_fma_f64(double x, double y, double z) { return __builtin_fma(x, y, z); }
 
-PTO_INLINE uint32_t pto_bits_f32(float x) { return pto_bits_of_f32(x); }
-PTO_INLINE uint64_t pto_bits_f64(double x) { return pto_bits_of_f64(x); }
-PTO_INLINE double pto_value_f64(uint64_t b) { double x; memcpy(&x, &b, sizeof x); return x; }
+PTO_SHARED uint32_t pto_bits_f32(float x) { return pto_bits_of_f32(x); }
+PTO_SHARED uint64_t pto_bits_f64(double x) { return pto_bits_of_f64(x); }
+PTO_SHARED double pto_value_f64(uint64_t b) { double x; memcpy(&x, &b, sizeof x); return x; }
 
-#define M_T float
-#define M_I int32_t
-#define M_U uint32_t
-#define M_F(f) pto_##f##_f32
-#define M_C(x) ((float)(x))
-#define M_CI(x) (x)
-#define M_SELECT(m, a, b) ((m) ? (a) : (b))
-#define M_MADD pto_madd_f32
-#define M_BITS pto_bits_f32
-#define M_VALUE pto_f32_of_bits
-#define M_DOUBLE 0
-#include "elementary.h"
-
-#define M_T double
-#define M_I int64_t
-#define M_U uint64_t
-#define M_F(f) pto_##f##_f64
-#define M_C(x) ((double)(x))
-#define M_CI(x) (x)
-#define M_SELECT(m, a, b) ((m) ? (a) : (b))
-#define M_MADD pto_madd_f64
-#define M_BITS pto_bits_f64
-#define M_VALUE pto_value_f64
-#define M_DOUBLE 1
-#include "elementary.h"
-
-PTO_INLINE float pto_round_f16(float x) { return pto_f16_to_f32(pto_f32_to_f16(x)); }
-PTO_INLINE float pto_round_bf16(float x) { return pto_bf16_to_f32(pto_f32_to_bf16(x)); }
+PTO_SHARED float pto_round_f16(float x) { return pto_f16_to_f32(pto_f32_to_f16(x)); }
+PTO_SHARED float pto_round_bf16(float x) { return pto_bf16_to_f32(pto_f32_to_bf16(x)); }
 
 #define PTO_TO_INTEGER(T, name, least, limit)                                                                          \
-    PTO_INLINE T pto_f64_to_##name(double x) { return x != x ? 0 : x < (double)(least) ? (T)(least) : x >= limit ? (T)~(T)(least) : (T)x; } \
-    PTO_INLINE T pto_f32_to_##name(float x) { return pto_f64_to_##name((double)x); }
+    PTO_SHARED T pto_f64_to_##name(double x) { return x != x ? 0 : x < (double)(least) ? (T)(least) : x >= limit ? (T)~(T)(least) : (T)x; } \
+    PTO_SHARED T pto_f32_to_##name(float x) { return pto_f64_to_##name((double)x); }
 PTO_TO_INTEGER(int64_t, i64, INT64_MIN, 0x1p63)
 PTO_TO_INTEGER(int32_t, i32, INT32_MIN, 0x1p31)
 PTO_TO_INTEGER(int16_t, i16, INT16_MIN, 0x1p15)

@@ -1,14 +1,15 @@
 // ptort/simd.h: what emitted C computes with: vectors of PTO_LANES elements.
 //
-// Included by emitted C once for each number of lanes it uses (a power of two from 2 to 64), with PTO_LANES defined
-// before (4 if it is not). For 8 lanes it defines the types f32x8, f64x8, i32x8, u8x8, ... and functions pto_load_f32x8, pto_max_f32x8, ...
+// Included by emitted C once for each instruction set (after ptort/isa.h) and number of lanes it uses (a power of two from 2
+// to 64), with PTO_LANES defined before (4 if it is not). For 8 lanes it defines the types f32x8, f64x8, i32x8, u8x8, ...
+// and functions pto_load_f32x8, pto_max_f32x8, ..., all followed by PTO_ISA,
 // through the vector extensions of GCC and Clang, which split what the machine cannot do in one register. Only fused
 // multiply-add, square root, rounding and half-precision conversion use intrinsics, here and nowhere else; without
 // them they go lane by lane. Every lane computes exactly what ptort/kernel.h computes for one element.
-#include "kernel.h"
+#ifndef PTO_INLINE
+#include "isa.h"
+#endif
 
-#ifndef PTORT_SIMD_H
-#define PTORT_SIMD_H
 #if PTO_X86
 #include <immintrin.h>
 #elif defined(__x86_64__)
@@ -17,18 +18,18 @@
 #include <arm_neon.h>
 #endif
 
-PTO_INLINE int pto_aligned(const void *p, int bytes) { return ((uintptr_t)p & (uintptr_t)(bytes - 1)) == 0; }
-PTO_INLINE void pto_stream_end(void)
+#ifndef PTORT_SIMD_H
+#define PTORT_SIMD_H
+PTO_SHARED int pto_aligned(const void *p, int bytes) { return ((uintptr_t)p & (uintptr_t)(bytes - 1)) == 0; }
+PTO_SHARED void pto_stream_end(void)
 {
 #if defined(__x86_64__)
     _mm_sfence();
 #endif
 }
 
-#define PTO_CAT3_(a, b, c) a##b##c
-#define PTO_CAT3(a, b, c) PTO_CAT3_(a, b, c)
-#define PTO_VEC(t) PTO_CAT3(t, x, PTO_LANES)                         // f32 -> f32x8
-#define PTO_FN(f, t) PTO_CAT3(pto_##f##_, PTO_VEC(t), )              // load, f32 -> pto_load_f32x8
+#define PTO_VEC(t) PTO_CAT4(t, x, PTO_LANES, PTO_ISA)                // f32 -> f32x8
+#define PTO_FN(f, t) PTO_CAT4(pto_##f##_, PTO_VEC(t), , )            // load, f32 -> pto_load_f32x8
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define PTO_SHUFFLE(I, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)

@@ -1,0 +1,279 @@
+// entry: the function that a kernel's caller reaches: it checks everything before it writes anything, fills the frame,
+// and runs the grids in order; and the question how large the workspace is.
+#include "emit/c.h"
+
+// ---- checks ---------------------------------------------------------------------------------------------------------------
+
+// An extent as the source would write it, for messages.
+const char *c_extent(Emit *e, const Tensor *t, int d)
+{
+    Expr *extent = expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, t->hi[d], t->lo[d]));
+    return c_index(e, extent);
+}
+
+static bool binds(const Dim *dim, const Tensor *t, int d)
+{
+    return dim->tensor == t && dim->axis == d;
+}
+
+// From here on `x` is the tensor itself: copies that the entry may replace by packed ones.
+static void emit_checks(Emit *e)
+{
+    const char *name = e->k->name;
+    for (int i = 0; i < e->k->params.n; i++) {
+        const Param *p = &e->k->params.at[i];
+        if (p->dim) {
+            const char *n = name_clean(e->a, p->dim->name);
+            c_line(e, "if (%s < 0)", n);
+            c_line(e, "    return pto_leave(ctx, pto_error(ctx, PTO_ERR_ARGUMENT, \"%s = %%lld: must not be negative\", (long long)%s));", p->dim->name, n);
+        } else if (p->tensor->rank > 0) {
+            c_line(e, "if ((status = pto_check_tensor(ctx, \"%s\", \"%s\", %s, %s, %d, 0)) != PTO_OK)", name, p->tensor->name,
+                   name_clean(e->a, p->tensor->name), c_dtype(e->a, p->tensor->type), p->tensor->rank);
+            c_line(e, "    return pto_leave(ctx, status);");
+        }
+    }
+    for (int i = 0; i < e->k->outputs.n; i++) {
+        const Tensor *t = e->k->outputs.at[i];
+        const char *n = name_clean(e->a, t->name);
+        if (t->rank > 0)
+            c_line(e, "if ((status = pto_check_tensor(ctx, \"%s\", \"%s\", %s, %s, %d, PTO_CHECK_OUTPUT)) != PTO_OK)", name, t->name, n, c_dtype(e->a, t->type), t->rank);
+        else
+            c_line(e, "if (!%s && (status = pto_error(ctx, PTO_ERR_NULL, \"%s is NULL\")) != PTO_OK)", n, t->name);
+        c_line(e, "    return pto_leave(ctx, status);");
+    }
+}
+
+static void emit_dims(Emit *e)
+{
+    for (int i = 0; i < e->k->dims.n; i++) {
+        const Dim *d = e->k->dims.at[i];
+        if (d->tensor)
+            c_line(e, "const int64_t %s = %s->shape[%d];", name_clean(e->a, d->name), name_clean(e->a, d->tensor->name), d->axis);
+    }
+}
+
+static void emit_extents(Emit *e, const Tensor *t)
+{
+    const char *name = e->k->name;
+    for (int d = 0; d < t->rank; d++) {
+        bool bound = false;
+        for (int i = 0; i < e->k->dims.n; i++)
+            bound = bound || binds(e->k->dims.at[i], t, d);
+        if (bound)
+            continue;
+        const char *x = c_extent(e, t, d), *n = name_clean(e->a, t->name);
+        c_line(e, "if ((status = pto_check_extent(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s)) != PTO_OK)", name, t->name, d, n, d, x, x);
+        c_line(e, "    return pto_leave(ctx, status);");
+    }
+}
+
+static void emit_where(Emit *e)
+{
+    const char *name = e->k->name;
+    for (int i = 0; i < e->k->where.n; i++) {
+        const char *c = c_value(e, e->k->where.at[i]);
+        const char *names = "", *values = "";
+        int count = 0;
+        for (int j = 0; j < e->k->dims.n; j++) {
+            names = arena_printf(e->a, "%s%s\"%s\"", names, count ? ", " : "", e->k->dims.at[j]->name);
+            values = arena_printf(e->a, "%s%s%s", values, count ? ", " : "", name_clean(e->a, e->k->dims.at[j]->name));
+            count++;
+        }
+        const char *text = expr_text(e->a, e->k->where.at[i]);
+        if (count)
+            c_line(e, "if ((status = pto_check_where(ctx, \"%s\", %s, \"%s\", %d, (const char *const[]){ %s }, (const int64_t[]){ %s })) != PTO_OK)", name, c, text, count, names, values);
+        else
+            c_line(e, "if ((status = pto_check_where(ctx, \"%s\", %s, \"%s\", 0, NULL, NULL)) != PTO_OK)", name, c, text);
+        c_line(e, "    return pto_leave(ctx, status);");
+    }
+}
+
+// May `in` and `out` be one buffer? Only if every read of `in` happens in an equation of `out`, at the element written.
+typedef struct { const Equation *eq; const Tensor *in, *out; bool fine; } InPlace;
+
+static bool in_place_visit(Expr *x, void *data)
+{
+    InPlace *p = data;
+    if (x->op == OP_READ && x->tensor == p->out && p->eq->lhs != p->out)
+        return true;
+    if (x->op != OP_READ || x->tensor != p->in)
+        return true;
+    bool same = p->eq->lhs == p->out && p->eq->kind == EQ_MAP;
+    for (int d = 0; same && d < x->n; d++)
+        same = expr_equal(x->args[d], p->eq->subs[d]);
+    p->fine = p->fine && same;
+    return true;
+}
+
+static bool may_share(Emit *e, const Tensor *in, const Tensor *out)
+{
+    if (in->rank != out->rank || in->type != out->type)
+        return false;
+    InPlace p = { .in = in, .out = out, .fine = true };
+    for (int i = 0; i < e->k->equations.n; i++) {
+        p.eq = e->k->equations.at[i];
+        expr_walk(p.eq->rhs, in_place_visit, &p);
+        for (int j = 0; p.eq->nest && j < p.eq->nest->conds.n; j++)
+            expr_walk(p.eq->nest->conds.at[j], in_place_visit, &p);
+    }
+    return p.fine;
+}
+
+static void emit_overlaps(Emit *e)
+{
+    const char *name = e->k->name;
+    for (int i = 0; i < e->k->outputs.n; i++) {
+        const Tensor *out = e->k->outputs.at[i];
+        if (out->rank == 0)
+            continue;
+        for (int j = 0; j < e->k->params.n + i; j++) {
+            const Tensor *in = j < e->k->params.n ? e->k->params.at[j].tensor : e->k->outputs.at[j - e->k->params.n];
+            if (!in || in->rank == 0)
+                continue;
+            c_line(e, "if ((status = pto_check_overlap(ctx, \"%s\", \"%s\", %s, \"%s\", %s, %d)) != PTO_OK)", name, in->name, name_clean(e->a, in->name), out->name,
+                   name_clean(e->a, out->name), in->kind == TENSOR_INPUT && may_share(e, in, out));
+            c_line(e, "    return pto_leave(ctx, status);");
+        }
+    }
+}
+
+// ---- packing: the innermost stride of a tensor is 1 inside -----------------------------------------------------------------
+
+static void emit_tensor_fields(Emit *e, const Tensor *t)
+{
+    const char *n = name_clean(e->a, t->name), *field = e->tensor[t->id];
+    if (t->rank == 0) {
+        c_line(e, t->kind == TENSOR_INPUT ? "f.%s = %s;" : "f.%s = %s;", field, n);
+        return;
+    }
+    c_line(e, "pto_tensor %s_dense;", field);
+    c_line(e, "if ((status = pto_unit_stride(ctx, %s, %s, &%s_dense)) != PTO_OK)", n, t->kind == TENSOR_INPUT ? "1" : "0", field);
+    c_line(e, "    return pto_leave(ctx, status);");
+    c_line(e, "f.%s = %s_dense.data;", field, field);
+    if (c_may_stream(t))
+        c_line(e, "f.%s_big = pto_tensor_elements(%s) > %lld;", field, n, (long long)(machine_tier_bytes(e->o->machine, 2) / dtype_bytes(t->type)));
+    for (int d = 0; d + 1 < t->rank; d++)
+        c_line(e, "f.%s_s%d = %s_dense.stride[%d];", field, d, field, d);
+}
+
+static void emit_unpack(Emit *e)
+{
+    for (int i = 0; i < e->k->outputs.n; i++) {
+        const Tensor *t = e->k->outputs.at[i];
+        if (t->rank > 0)
+            c_line(e, "pto_unit_stride_done(ctx, %s, &%s_dense);", name_clean(e->a, t->name), e->tensor[t->id]);
+    }
+}
+
+// ---- running ------------------------------------------------------------------------------------------------------------
+
+static int position_of(const Structure *s, const Node *grid)
+{
+    for (int i = 0; i < s->grids.n; i++)
+        if (s->grids.at[i] == grid)
+            return i;
+    return -1;
+}
+
+static void emit_grid(Emit *e, const Node *g, int number)
+{
+    if (g->ndims == 0) {
+        c_line(e, "%s(&f, 0, NULL);", name_own(e, "part%d", number));
+        return;
+    }
+    const char *count = "";
+    for (int q = 0; q < g->ndims; q++) {
+        c_line(e, "f.grid%d.begin[%d] = %s;", number, q, c_index(e, g->dims[q].begin));
+        c_line(e, "f.grid%d.end[%d] = %s;", number, q, c_index(e, g->dims[q].end));
+        c_line(e, "f.grid%d.tile[%d] = %s;", number, q, c_index(e, g->dims[q].tile));
+        count = arena_printf(e->a, "%s%spto_tiles(f.grid%d.begin[%d], f.grid%d.end[%d], f.grid%d.tile[%d])", count, q ? ", " : "", number, q, number, q, number, q);
+    }
+    static const char *const mode[] = { "PTO_MODE_AUTO", "PTO_MODE_SERIAL", "PTO_MODE_STATIC", "PTO_MODE_DYNAMIC", "PTO_MODE_WAVE" };
+    const char *offsets = "NULL";
+    if (g->noffsets) {
+        offsets = name_own(e, "wave%d", number);
+        const char *list = "";
+        for (int i = 0; i < g->noffsets; i++)
+            list = arena_printf(e->a, "%s%s{ %lld, %lld, %lld, %lld }", list, i ? ", " : "", (long long)g->offsets[i][0], (long long)g->offsets[i][1],
+                                (long long)g->offsets[i][2], (long long)g->offsets[i][3]);
+        c_line(e, "static const int64_t %s[][4] = { %s };", offsets, list);
+    }
+    c_line(e, "const pto_grid run%d = { .name = \"%s\", .rank = %d, .count = { %s }, .mode = %s, .max_workers = %d, .noffsets = %d, .offsets = %s };", number,
+           g->name ? g->name : e->k->name, g->ndims, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
+    c_line(e, "if ((status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", number, name_own(e, "task%d", number));
+    c_line(e, "    return pto_leave(ctx, status);");
+}
+
+static void emit_control(Emit *e, const Node *n, const Structure *s)
+{
+    for (int i = 0; i < n->body.n; i++) {
+        const Node *c = n->body.at[i];
+        if (c->kind == NODE_GRID) {
+            c_line(e, "{");
+            e->indent++;
+            emit_grid(e, c, position_of(s, c));
+            e->indent--;
+            c_line(e, "}");
+        } else if (c->kind == NODE_LOOP) {
+            const char *at = name_outer(e, c->index);
+            c_line(e, "for (int64_t %s = %s, %s_end = %s; %s < %s_end; %s++) {", at, c_index(e, c->index->lo), at, c_index(e, c->index->hi), at, at, at);
+            e->indent++;
+            c_line(e, "f.%s = %s;", at, at);
+            emit_control(e, c, s);
+            e->indent--;
+            c_line(e, "}");
+        } else {
+            emit_control(e, c, s);
+        }
+    }
+}
+
+void c_entry(Emit *e, FILE *out, const Structure *s)
+{
+    e->out = out;
+    e->indent = 1;
+    fprintf(out, "static PTO_TARGET ");
+    c_signature(out, e, SIGNATURE_ENTER);
+    fprintf(out, "\n{\n");
+    c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", e->k->name);
+    c_line(e, "if (status != PTO_OK)");
+    c_line(e, "    return status;");
+    emit_checks(e);
+    emit_dims(e);
+    for (int i = 0; i < e->k->params.n; i++)
+        if (e->k->params.at[i].tensor)
+            emit_extents(e, e->k->params.at[i].tensor);
+    for (int i = 0; i < e->k->outputs.n; i++)
+        emit_extents(e, e->k->outputs.at[i]);
+    emit_where(e);
+    emit_overlaps(e);
+    c_line(e, "struct %s f = { .ctx = ctx };", name_own(e, "frame"));
+    for (int i = 0; i < e->k->dims.n; i++)
+        c_line(e, "f.%s = %s;", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
+    for (int i = 0; i < e->k->params.n; i++)
+        if (e->k->params.at[i].tensor)
+            emit_tensor_fields(e, e->k->params.at[i].tensor);
+    for (int i = 0; i < e->k->outputs.n; i++)
+        emit_tensor_fields(e, e->k->outputs.at[i]);
+    c_line(e, "const size_t bytes = %s(&f, pto_workers(ctx), NULL);", name_own(e, "layout"));
+    c_line(e, "unsigned char *const base = bytes ? pto_workspace(ctx, bytes) : NULL;");
+    c_line(e, "if (bytes && !base)");
+    c_line(e, "    return pto_leave(ctx, PTO_ERR_MEMORY);");
+    c_line(e, "%s(&f, pto_workers(ctx), base);", name_own(e, "layout"));
+    emit_control(e, e->t->root, s);
+    for (int i = 0; i < e->k->logs.n; i++)
+        c_line(e, "%s(&f);", name_own(e, "log%d", i));
+    emit_unpack(e);
+    c_line(e, "return pto_leave(ctx, PTO_OK);");
+    fprintf(out, "}\n\n");
+}
+
+void c_bytes(Emit *e, FILE *out)
+{
+    fprintf(out, "static PTO_TARGET ");
+    c_signature(out, e, SIGNATURE_BYTES);
+    fprintf(out, "\n{\n    struct %s f = { .ctx = ctx };\n", name_own(e, "frame"));
+    for (int i = 0; i < e->k->dims.n; i++)
+        fprintf(out, "    f.%s = %s;\n", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
+    fprintf(out, "    return %s(&f, pto_workers(ctx), NULL);\n}\n\n", name_own(e, "layout"));
+}
