@@ -420,7 +420,7 @@ static bool settle_all(Inference *x)
 
 bool sema_infer(Sema *s, EquationInfo *e)
 {
-    if (e->failed) return false;
+    if (e->failed || !sema_whole_shapes(s, e)) return false;
     if (e->open.n == 0) return true;
     Inference x = {.sema = s, .info = e};
     collect_sites(&x);
