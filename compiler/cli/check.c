@@ -1,6 +1,7 @@
 // Comparing a compiled kernel with the reference evaluator; see check.h.
 #include "cli/check.h"
 
+#include "cli/check_tile.h"
 #include "cli/guard.h"
 #include "cli/unit.h"
 #include "data/element.h"
@@ -398,22 +399,32 @@ static const char *place_text(Arena *a, const RefTensor *x, const char *name, in
     return x->rank ? arena_printf(a, "%s]", s) : s;
 }
 
+// Where an element comes from: "; equation y, in tile (2, 0) of 64 x 32 over i, j"; and the position of its equation.
+static const char *origin_text(Trial *t, int o, int64_t k, Range *range)
+{
+    const CheckJob *j = t->check->job;
+    const Tensor *tensor = j->kernel->outputs.at[o];
+    int64_t at[REF_MAX_RANK];
+    ref_unflatten(t->expected[o], k, at);
+    const Equation *e = ref_equation_at(t->arena, j->kernel, t->dims, tensor, at);
+    const char *tile = check_tile_text(t->arena, j->tilings, j->kernel->name, tensor->name, t->dims, at);
+    *range = e ? e->range : tensor->range;
+    return arena_printf(t->arena, "%s%s%s%s", e ? "; equation " : "", e ? e->name : "", tile ? e ? ", in " : "; in " : "", tile ? tile : "");
+}
+
 static void say_difference(Trial *t, int o, int64_t k, const void *actual, int64_t count)
 {
     const CheckJob *j = t->check->job;
     const Tensor *tensor = j->kernel->outputs.at[o];
     const RefTensor *x = t->expected[o];
-    int64_t at[REF_MAX_RANK];
-    ref_unflatten(x, k, at);
-    const Equation *e = ref_equation_at(t->arena, j->kernel, t->dims, tensor, at);
-    say_start(t->check, e ? e->range : tensor->range);
+    Range range;
+    const char *origin = origin_text(t, o, k, &range);
+    say_start(t->check, range);
     const char *expected = element_text(t->arena, x->type, (const char *)x->data + k * dtype_bytes(x->type));
     fprintf(j->err, "%s is %s, but %s by definition", place_text(t->arena, x, tensor->name, k), element_text(t->arena, x->type, actual), expected);
     if (x->err && x->err[k] > 0)
         fprintf(j->err, " (and may differ by %.3g)", x->err[k]);
-    if (e)
-        fprintf(j->err, "; equation %s", e->name);
-    fprintf(j->err, " [check]\n");
+    fprintf(j->err, "%s [check]\n", origin);
     if (count > 1)
         fprintf(j->err, "  %" PRId64 " of %" PRId64 " elements of %s differ\n", count, x->size, tensor->name);
 }
@@ -535,10 +546,12 @@ static bool bits_agree(CallState *s)
             if (is_first) {
                 memcpy(old, guarded_at(g, i), bytes);
             } else if (memcmp(old, guarded_at(g, i), bytes) != 0 && !(is_nan_at(x->type, old) && is_nan_at(x->type, guarded_at(g, i)))) {
-                say_start(t->check, k->outputs.at[o]->range);
-                fprintf(t->check->job->err, "%s depends on mode, workers or layout: %s, and %s before [check]\n",
+                Range range;
+                const char *origin = origin_text(t, o, i, &range);
+                say_start(t->check, range);
+                fprintf(t->check->job->err, "%s depends on mode, workers or layout: %s, and %s before%s [check]\n",
                         place_text(t->arena, x, k->outputs.at[o]->name, i), element_text(t->arena, x->type, guarded_at(g, i)),
-                        element_text(t->arena, x->type, old));
+                        element_text(t->arena, x->type, old), origin);
                 say_end(t, s->setting, s->in, s->out);
                 return false;
             }

@@ -10,6 +10,7 @@
 
 #include "cli/bind.h"
 #include "cli/sizes.h"
+#include "passes/tiling.h"
 
 typedef struct {
     const Kernel *kernel;
@@ -19,6 +20,7 @@ typedef struct {
     const Bindings *values;      // NAME=VALUE of the user
     const Bindings *dims;        // --dim
     Numbers edges;               // tile and vector sizes
+    const Tilings *tilings;      // for messages; may be NULL
     uint64_t seed;
     int64_t effort;
     int threads;                 // only this many; 0: 1, 2, 3 and all

@@ -44,6 +44,38 @@ nothing_equal
 exits 1 "$PTOC" check good.pto x='ones(3,4)'
 nothing_equal
 
+# A difference names the element, the equation and the tile. The C compiler gets something else than was emitted.
+cat >tiles.pto <<'END'
+kernel seven(x: f32[M, N]) -> (y: f32[M, N], z: f32[M]) {
+    t[i, j] = if i == 70 && j == 40 then 7 else x[i, j];
+    y[i, j] = 2*t[i, j];
+    z[i] = y[i, 0] where N > 0;
+    z[i] = 0 where otherwise;
+}
+schedule seven { tile y.i = 32, y.j = 16; parallel y.i, y.j; fuse t into y; parallel z.0 = none; parallel z.1 = none; }
+kernel rows(u0: f32[N], T: int) -> (u: f32[T+1, N]) {
+    u[0, i] = u0[i];
+    u[t+1, i] = if t == 5 && i == 50 then 7 else u[t, i] + u[t, N-1-i];
+}
+schedule rows { tile u.1.i = 24; parallel u.1.i; }
+kernel one(a: f32) -> (y: f32) { y = if a > 100 then a else 7; }
+END
+cat >wrong-cc <<'END'
+#!/bin/sh
+for word; do case $word in *.c) sed 's/\<7\.0*f\?\>/8.0f/g' "$word" >"$word.new" && mv "$word.new" "$word" ;; esac; done
+exec cc "$@"
+END
+chmod +x wrong-cc
+exits 0 "$PTOC" check tiles.pto --dim M=75 --dim N=50 -k seven
+exits 1 env CC="$PWD/wrong-cc" "$PTOC" check tiles.pto --dim M=75 --dim N=50 -k seven
+says err.txt "y[70, 40] is 16, but 14 by definition; equation y, in tile (2, 2) of 32 x 16 over i, j [check]"
+says err.txt "tiles.pto:3:5: error"
+says out.txt "DIFFERENT"
+exits 1 env CC="$PWD/wrong-cc" "$PTOC" check tiles.pto --dim T=8 --dim N=60 -k rows
+says err.txt "u[6, 50] is 8, but 7 by definition; equation u.1, in tile (2) of 24 over i [check]"
+exits 1 env CC="$PWD/wrong-cc" "$PTOC" check tiles.pto -k one
+says err.txt "y is 8, but 7 by definition; equation y [check]"
+
 # One of several sizes that cannot be is named; the others count.
 exits 0 "$PTOC" check sizes.pto -k exact --dim N=7 --dim N=5000
 says err.txt "exact is not checked with N = 7: with N = 7, \`N >= 5000\` does not hold"

@@ -261,6 +261,17 @@ static size_t workspace(pto_context *ctx, void *const *args) { return 100; }
 static const pto_param params[] = {{"x", PTO_PARAM_TENSOR, PTO_F32, 1, "[N]"}, {"y", PTO_PARAM_OUTPUT, PTO_F32, 1, "[N]"}};
 static const pto_kernel code = {.name = "prefix", .target = "generic", .nparams = 2, .params = params, .call = call, .workspace = workspace};
 
+// y is computed in tiles of six, backwards.
+static Tiling tiles_of_six(void)
+{
+    const Equation *e = kernel.equations.at[0];
+    Expr *n = expr_dim(arena, kernel.dims.at[0], nowhere), *i = expr_index(arena, e->indices.at[0], nowhere);
+    Tiling t = {.kernel = "prefix", .tensor = "y", .eq = e, .n = 1, .index = e->indices.at, .naxes = 1};
+    t.axis[0] = (TilingAxis){.name = "i", .at = expr_unary(arena, OP_NEG, DT_INDEX, i), .tile = expr_int(arena, DT_INDEX, 6, nowhere)};
+    t.axis[0].begin = expr_binary(arena, OP_SUB, DT_INDEX, expr_int(arena, DT_INDEX, 1, nowhere), n);
+    return t;
+}
+
 static const char *check_with(Fault f, int expected, CheckResult *result)
 {
     make_kernel();
@@ -269,6 +280,9 @@ static const char *check_with(Fault f, int expected, CheckResult *result)
     FILE *out = capture();
     CheckJob job = {.kernel = &kernel, .code = &code, .file = "x.pto", .target = "generic", .seed = 1, .effort = 4, .out = out, .err = out};
     VEC_PUSH(arena, &job.edges, 16);
+    Tilings tilings = {0};
+    VEC_PUSH(arena, &tilings, tiles_of_six());
+    job.tilings = &tilings;
     int got = check_kernel(&job, result);
     fclose(out);
     char *text = arena_strdup(arena, captured);
@@ -292,6 +306,8 @@ START_TEST(wrong_kernels_are_found)
     static const struct { Fault fault; const char *message; } cases[] = {
         {LAST_ONE_MISSING, "y[12] is NaN"}, {OUT_OF_BOUNDS, "wrote outside"}, {WRITES_INPUT, "into 'x'"}, {LOSES_ONE, "y[15] is"},
         {DEPENDS_ON_WORKERS, "depends on mode"}, {FAILS, "every output is defined"}, {SLIGHTLY_OFF, "y[0] is"},
+        {LAST_ONE_MISSING, "; equation y, in tile (0) of 6 over i [check]"}, {SLIGHTLY_OFF, "; equation y, in tile (2) of 6 over i [check]"},
+        {DEPENDS_ON_WORKERS, " before; equation y, in tile ("},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         CheckResult r;
