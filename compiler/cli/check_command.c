@@ -10,6 +10,23 @@
 
 typedef struct { Unit unit; Arena *arena; const Options *options; } Session;
 
+static void add_tiles(Arena *a, const Node *n, Numbers *edges)
+{
+    for (int q = 0; n->kind == NODE_GRID && q < n->ndims; q++)
+        sizes_from_text(a, expr_text(a, n->dims[q].tile), edges);
+    for (int k = 0; k < n->body.n; k++)
+        add_tiles(a, n->body.at[k], edges);
+}
+
+// A file of the tile level says its tiles itself, and no schedule.
+static void add_tiles_of_text(Session *s, const Kernel *k, Numbers *edges)
+{
+    const Module *m = s->unit.module;
+    for (int i = 0; i < m->tiles.n; i++)
+        if (m->tiles.at[i]->kernel == k)
+            add_tiles(s->arena, m->tiles.at[i]->root, edges);
+}
+
 // Lanes of a vector for the types in use, and the tile sizes in the schedule that was chosen.
 static Numbers edges_of(Session *s, const Kernel *k, const char *target, const char *schedule)
 {
@@ -28,6 +45,7 @@ static Numbers edges_of(Session *s, const Kernel *k, const char *target, const c
     }
     if (schedule)
         sizes_from_text(s->arena, schedule, &edges);
+    add_tiles_of_text(s, k, &edges);
     return edges;
 }
 

@@ -76,6 +76,17 @@ says err.txt "u[6, 50] is 8, but 7 by definition; equation u.1, in tile (2) of 2
 exits 1 env CC="$PWD/wrong-cc" "$PTOC" check tiles.pto -k one
 says err.txt "y is 8, but 7 by definition; equation y [check]"
 
+# Textual IR of both levels is checked against the equations in it; what was edited below them is found.
+for level in task tile; do
+    exits 0 "$PTOC" --emit-ir=$level tiles.pto -o tiles.ptoir
+    exits 0 "$PTOC" check tiles.ptoir --effort=1
+    says out.txt "runs of seven: all equal"
+done
+sed 's/\(map t: .*\) f32(7.0)/\1 f32(8.0)/' tiles.ptoir >edited.ptoir
+exits 0 "$PTOC" check edited.ptoir --dim M=70 --dim N=50 -k seven
+exits 1 "$PTOC" check edited.ptoir --dim M=75 --dim N=50 -k seven
+says err.txt "y[70, 40] is 16, but 14 by definition; equation y [check]"
+
 # One of several sizes that cannot be is named; the others count.
 exits 0 "$PTOC" check sizes.pto -k exact --dim N=7 --dim N=5000
 says err.txt "exact is not checked with N = 7: with N = 7, \`N >= 5000\` does not hold"
