@@ -40,7 +40,7 @@ static bool parse(const char *line)
 
 START_TEST(options_of_the_compiler)
 {
-    ck_assert_msg(parse("a.pto -o a.c --target=generic,x86-64-v3 -MD -MFa.d -MT x -MQ y -MP -I inc -Idir -g -O3 -Wall -Wno-unused "
+    ck_assert_msg(parse("a.pto -o a.c --target=generic,x86-64-v3 -MD -MFa.d -MT x -MQ y -MP -g -O3 -Wall -Wno-unused "
                         "-fdiagnostics-color=never -fdiagnostics-format=json --emit-ir --header h.h"), "%s", error);
     ck_assert_int_eq(options.command, COMMAND_COMPILE);
     ck_assert_str_eq(options.input, "a.pto");
@@ -49,7 +49,6 @@ START_TEST(options_of_the_compiler)
     ck_assert_str_eq(options.depend_file, "a.d");
     ck_assert_int_eq(options.depend_targets.n, 2);
     ck_assert(!options.depend_targets.at[0].quote && options.depend_targets.at[1].quote);
-    ck_assert_str_eq(options.include_dirs.at[1], "dir");
     ck_assert_int_eq(options.opt_level, 3);
     ck_assert_str_eq(options.warnings.at[1], "no-unused");
     ck_assert(options.json && options.color == COLOR_NEVER && options.line_directives && options.depend_phony);
@@ -85,6 +84,7 @@ START_TEST(wrong_usage)
         {"", "no input"}, {"a.pto -o", "needs an argument"}, {"a.pto b.pto", "one file"}, {"a.pto --nothing", "--nothing"},
         {"a.pto -O4", "-O4"}, {"a.pto -MF x", "-MD"}, {"a.pto --threads 2", "not an option"}, {"run a.pto --threads 0", "1 to 4096"},
         {"run a.pto y", "neither"}, {"check a.pto --dim N", "NAME=VALUE"}, {"run a.pto --mode fast", "'fast'"}, {"a.pto --emit-ir=all", "'all'"},
+        {"a.pto -I inc", "`import` is not built yet"}, {"run a.pto -Iinc", "-I inc"},
         {"@none", "@none"}, {"info x", "no argument"}, {"a.pto -gx", "-gx"}, {"a.pto -fdiagnostics-color=red", "red"}, {"a.pto -o a.c -o b.c", "twice"},
     };
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
