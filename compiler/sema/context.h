@@ -127,7 +127,8 @@ Index *sema_index(Sema *s, const char *name, Range range, int nscope, Index *con
 void sema_set_rank(Sema *s, TensorInfo *info, int rank);
 // Writes equations on whole tensors out with indices (whole.c).
 void sema_whole(Sema *s);
-// Whether the shapes in an equation on whole tensors are equal, as far as they are known; reports if not.
+// Whether the shapes in an equation on whole tensors are equal, as far as they are known; reports if not. Its indices get
+// their ranges.
 bool sema_whole_shapes(Sema *s, EquationInfo *e);
 // Indices, subscripts, written ranges and conditions of an equation (leftside.c).
 void sema_left_side(Sema *s, EquationInfo *e);

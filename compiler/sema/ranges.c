@@ -371,6 +371,7 @@ static void report_open(Inference *x, const Index *index)
 
 static Outcome settle(Inference *x, Index *index)
 {
+    if (index->lo) return FOUND;                  // of a whole tensor
     Outcome o = is_outer(x, index) ? from_left_side(x, index) : NOTHING;
     if (o == NOTHING) o = from_reads(x, index, true);
     if (o == NOTHING) o = from_reads(x, index, false);

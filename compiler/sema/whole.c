@@ -268,11 +268,34 @@ void sema_whole(Sema *s)
 
 // ---- shapes, once they are known ----
 
+static Expr *clipped(Sema *s, const Tensor *t, int d)
+{
+    return expr_simplify(s->arena, expr_binary(s->arena, OP_MAX, DT_INDEX, t->hi[d], t->lo[d]));
+}
+
+// An intermediate is empty where its upper end would lie below the lower one; an argument like that is refused on entry.
+static bool same_extent(Sema *s, const Tensor *x, const Tensor *y, int d)
+{
+    if (!sema_same(s, x->lo[d], y->lo[d])) return false;
+    return sema_same(s, x->hi[d], y->hi[d]) || sema_same(s, clipped(s, x, d), clipped(s, y, d));
+}
+
 static bool same_shape(Sema *s, const Tensor *x, const Tensor *y)
 {
     for (int d = 0; d < x->rank; d++)
-        if (!sema_same(s, x->lo[d], y->lo[d]) || !sema_same(s, x->hi[d], y->hi[d])) return false;
+        if (!same_extent(s, x, y, d)) return false;
     return true;
+}
+
+// The indices that were given run over the common shape.
+static void set_ranges(EquationInfo *e, const Tensor *t)
+{
+    for (int d = 0; d < t->rank; d++) {
+        Index *index = e->eq->indices.at[d];
+        if (index->lo) continue;
+        index->lo = t->lo[d];
+        index->hi = t->hi[d];
+    }
 }
 
 bool sema_whole_shapes(Sema *s, EquationInfo *e)
@@ -286,5 +309,6 @@ bool sema_whole_shapes(Sema *s, EquationInfo *e)
         report_shapes(s, e, first, operand);
         return false;
     }
+    if (first) set_ranges(e, first->tensor);
     return true;
 }

@@ -141,6 +141,7 @@ static const Case range_cases[] = {
     {"kernel k(x: f32[-1..S, N], S: int) -> (y: f32[-1..S, N]) { t = 2*x; y = t; }", "t", "i0 in -1..S, i1 in 0..N"},
     {"kernel k(x: f32[N], z: f32[M]) -> (y: f32[N]) where N == M { t = x + z; y = t; }", "t", "i0 in 0..N"},
     {"kernel k(x: f32[N]) -> (y: f32[N]) { y[0] = 1 where N > 0; y = x where otherwise; }", "y.1", "i0 in 0..N, otherwise"},
+    {"kernel k(x: f32[N]) -> (y: f32[2..N-2], z: f32[2..N-2]) { t[i] = x[i] where i in 2..N-2; y = t; u = y - t; z = u; }", "u", "i0 in 2..N-2"},
     {"kernel k(x: f32[N]) -> (y: f32[N]) { y = x where N > 3; y = 2*x where N <= 3; }", "y.0", "i0 in 0..N, N > 3"},
     // where the kernel has the name, or the equation uses it, an index gets another
     {"kernel k(x: f32[N, i1], i0_: int) -> (y: f32[N, i1]) { y = sum(i0 in 0..3) x[0, 0]*i0 + x + i0_; }", "y", "i0__ in 0..N, i1_ in 0..i1"},
