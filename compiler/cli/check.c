@@ -1,6 +1,7 @@
 // Comparing a compiled kernel with the reference evaluator; see check.h.
 #include "cli/check.h"
 
+#include "cli/check_tile.h"
 #include "cli/guard.h"
 #include "cli/unit.h"
 #include "data/element.h"
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_CONTEXTS = 24, WORK_PER_EFFORT = 4000000 };
 
@@ -23,6 +25,9 @@ typedef struct {
     int nsettings;
     Setting settings[MAX_CONTEXTS];
     int64_t work;
+    bool insist;                 // whatever the effort
+    bool refused;                // a value does not fit: said
+    SizeList done, left;         // sizes at which the kernel ran, and others
 } Check;
 
 // One size: everything in `arena` ends with it.
@@ -270,6 +275,30 @@ static bool make_inputs(Trial *t, const char **error)
 
 // ---- the reference ----
 
+// How many elements the tensors of one size may have. Each is held with its bound and in several layouts: where the
+// effort does not limit them, memory does.
+static int64_t most_elements(const Check *c)
+{
+    enum { USUAL = 1 << 24, MOST = 1 << 26, BYTES_EACH = 128 };
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGE_SIZE);
+    int64_t room = pages > 0 && bytes > 0 ? (int64_t)pages * bytes / BYTES_EACH : USUAL;
+    return !c->insist ? USUAL : room < MOST ? room : MOST;
+}
+
+// Before anything is made of them.
+static bool arguments_fit(const Check *c, const int64_t *dims)
+{
+    const Kernel *k = c->job->kernel;
+    int64_t sum = 0;
+    for (int i = 0; i < k->tensors.n; i++) {
+        RefTensor shape;
+        bool argument = k->tensors.at[i]->kind == TENSOR_INPUT || k->tensors.at[i]->kind == TENSOR_OUTPUT;
+        if (argument && ref_shape(k, k->tensors.at[i], dims, &shape) && __builtin_add_overflow(sum, shape.size, &sum))
+            return false;
+    }
+    return sum <= most_elements(c);
+}
+
 static void evaluate(Trial *t)
 {
     Check *c = t->check;
@@ -288,19 +317,25 @@ static void evaluate(Trial *t)
     }
     t->expected = ARENA_ARRAY(t->arena, RefTensor *, k->outputs.n + 1);
     int64_t work = 0;
-    RefOptions options = {.max_work = c->job->effort * WORK_PER_EFFORT / 4, .max_elements = INT64_C(1) << 24, .work = &work};
+    RefOptions options = {.max_work = c->insist ? 0 : c->job->effort * WORK_PER_EFFORT / 4, .max_elements = most_elements(c), .work = &work};
     t->status = ref_eval(t->arena, k, t->dims, inputs, t->expected, &options, &t->fault);
     c->work += work;
 }
 
 // ---- messages ----
 
+// Progress is on the terminal's last line.
+static void clear_progress(const Check *c)
+{
+    if (c->job->progress)
+        fputs("\r\033[K", c->job->err);
+}
+
 static void say_start(Check *c, Range range)
 {
     const CheckJob *j = c->job;
     Position p = {.file = NULL};
-    if (j->progress)
-        fputs("\r\033[K", j->err);
+    clear_progress(c);
     if (j->sources)
         p = source_position(j->sources, range.begin);
     if (p.file)
@@ -309,12 +344,11 @@ static void say_start(Check *c, Range range)
         fprintf(j->err, "ptoc: error: ");
 }
 
-static const char *sizes_text(Trial *t)
+static const char *sizes_text(Arena *a, const Kernel *k, const int64_t *dims)
 {
-    const Kernel *k = t->check->job->kernel;
     const char *s = "";
     for (int d = 0; d < k->dims.n; d++)
-        s = arena_printf(t->arena, "%s%s%s = %" PRId64, s, d ? ", " : "", k->dims.at[d]->name, t->dims[d]);
+        s = arena_printf(a, "%s%s%s = %" PRId64, s, d ? ", " : "", k->dims.at[d]->name, dims[d]);
     return *s ? s : "no dimensions";
 }
 
@@ -337,7 +371,7 @@ static void say_end(Trial *t, const Setting *s, Layout in, Layout out)
         [PTO_MODE_AUTO] = "auto", [PTO_MODE_SERIAL] = "serial", [PTO_MODE_STATIC] = "static", [PTO_MODE_DYNAMIC] = "dynamic", [PTO_MODE_WAVE] = "wave",
     };
     const CheckJob *j = t->check->job;
-    fprintf(j->err, "  with %s", sizes_text(t));
+    fprintf(j->err, "  with %s", sizes_text(t->arena, j->kernel, t->dims));
     if (s)
         fprintf(j->err, "; mode %s, %d worker%s; inputs: %s, outputs: %s", modes[s->mode], s->threads, s->threads == 1 ? "" : "s",
                 layout_name(in), layout_name(out));
@@ -365,22 +399,32 @@ static const char *place_text(Arena *a, const RefTensor *x, const char *name, in
     return x->rank ? arena_printf(a, "%s]", s) : s;
 }
 
+// Where an element comes from: "; equation y, in tile (2, 0) of 64 x 32 over i, j"; and the position of its equation.
+static const char *origin_text(Trial *t, int o, int64_t k, Range *range)
+{
+    const CheckJob *j = t->check->job;
+    const Tensor *tensor = j->kernel->outputs.at[o];
+    int64_t at[REF_MAX_RANK];
+    ref_unflatten(t->expected[o], k, at);
+    const Equation *e = ref_equation_at(t->arena, j->kernel, t->dims, tensor, at);
+    const char *tile = check_tile_text(t->arena, j->tilings, j->kernel->name, tensor->name, t->dims, at);
+    *range = e ? e->range : tensor->range;
+    return arena_printf(t->arena, "%s%s%s%s", e ? "; equation " : "", e ? e->name : "", tile ? e ? ", in " : "; in " : "", tile ? tile : "");
+}
+
 static void say_difference(Trial *t, int o, int64_t k, const void *actual, int64_t count)
 {
     const CheckJob *j = t->check->job;
     const Tensor *tensor = j->kernel->outputs.at[o];
     const RefTensor *x = t->expected[o];
-    int64_t at[REF_MAX_RANK];
-    ref_unflatten(x, k, at);
-    const Equation *e = ref_equation_at(t->arena, j->kernel, t->dims, tensor, at);
-    say_start(t->check, e ? e->range : tensor->range);
+    Range range;
+    const char *origin = origin_text(t, o, k, &range);
+    say_start(t->check, range);
     const char *expected = element_text(t->arena, x->type, (const char *)x->data + k * dtype_bytes(x->type));
     fprintf(j->err, "%s is %s, but %s by definition", place_text(t->arena, x, tensor->name, k), element_text(t->arena, x->type, actual), expected);
     if (x->err && x->err[k] > 0)
         fprintf(j->err, " (and may differ by %.3g)", x->err[k]);
-    if (e)
-        fprintf(j->err, "; equation %s", e->name);
-    fprintf(j->err, " [check]\n");
+    fprintf(j->err, "%s [check]\n", origin);
     if (count > 1)
         fprintf(j->err, "  %" PRId64 " of %" PRId64 " elements of %s differ\n", count, x->size, tensor->name);
 }
@@ -502,10 +546,12 @@ static bool bits_agree(CallState *s)
             if (is_first) {
                 memcpy(old, guarded_at(g, i), bytes);
             } else if (memcmp(old, guarded_at(g, i), bytes) != 0 && !(is_nan_at(x->type, old) && is_nan_at(x->type, guarded_at(g, i)))) {
-                say_start(t->check, k->outputs.at[o]->range);
-                fprintf(t->check->job->err, "%s depends on mode, workers or layout: %s, and %s before [check]\n",
+                Range range;
+                const char *origin = origin_text(t, o, i, &range);
+                say_start(t->check, range);
+                fprintf(t->check->job->err, "%s depends on mode, workers or layout: %s, and %s before%s [check]\n",
                         place_text(t->arena, x, k->outputs.at[o]->name, i), element_text(t->arena, x->type, guarded_at(g, i)),
-                        element_text(t->arena, x->type, old));
+                        element_text(t->arena, x->type, old), origin);
                 say_end(t, s->setting, s->in, s->out);
                 return false;
             }
@@ -576,23 +622,25 @@ static bool reference_is_sound(Trial *t)
     return false;
 }
 
+// The reference could not finish, which says nothing about the kernel.
+static bool is_too_much(RefStatus s) { return s == REF_WORK || s == REF_DEPTH || s == REF_MEMORY; }
+
+static bool check_trial(Trial *t)
+{
+    const char *error = NULL;
+    if (!make_inputs(t, &error)) {
+        t->check->refused = true;
+        return complain(EXIT_USER, "%s", error) == 0;
+    }
+    evaluate(t);
+    return is_too_much(t->status) || (reference_is_sound(t) && call_all(t));
+}
+
 static bool check_inputs(Check *c, const int64_t *dims, int number, int style, RefStatus *status)
 {
-    Trial t = {.check = c, .arena = arena_new(), .dims = dims, .number = number, .style = style};
-    const char *error = NULL;
-    bool ok = true;
-    *status = REF_WORK;
-    if (make_inputs(&t, &error)) {
-        evaluate(&t);
-        *status = t.status;
-        if (t.status == REF_WORK || t.status == REF_DEPTH || t.status == REF_MEMORY)
-            c->result->skipped++;
-        else
-            ok = reference_is_sound(&t) && call_all(&t);
-    } else {
-        ok = complain(EXIT_USER, "%s", error) == 0;
-        c->result->failed = true;
-    }
+    Trial t = {.check = c, .arena = arena_new(), .dims = dims, .number = number, .style = style, .status = REF_WORK};
+    bool ok = !arguments_fit(c, dims) || check_trial(&t);
+    *status = t.status;
     arena_free(t.arena);
     show_progress(c);
     return ok;
@@ -618,6 +666,8 @@ static bool check_thoroughly(Check *c, const int64_t *dims)
     for (int k = 0; k < NSTYLES * LAYOUT_COUNT; k++)
         if (!check_inputs(c, dims, k / NSTYLES, styles[k % NSTYLES], &status))
             return false;
+        else if (is_too_much(status))
+            break;
     return true;
 }
 
@@ -657,33 +707,111 @@ static void say_result(const Check *c)
 {
     const CheckResult *r = c->result;
     FILE *out = c->job->out;
-    if (c->job->progress)
-        fputs("\r\033[K", c->job->err);
+    clear_progress(c);
+    if (c->refused || (r->runs == 0 && !r->failed))
+        return;
     if (r->failed) {
-        fprintf(out, "checked %" PRId64 " runs of %s: DIFFERENT\n", r->runs, c->job->kernel->name);
+        fprintf(out, "checked %" PRId64 " runs of %s: %s\n", r->runs, c->job->kernel->name, r->runs > 0 ? "DIFFERENT" : "stopped by an error");
         return;
     }
     fprintf(out, "checked %" PRId64 " runs of %s: all equal", r->runs, c->job->kernel->name);
     if (r->faults > 0)
         fprintf(out, ", %" PRId64 " faulted alike", r->faults);
     if (r->skipped > 0)
-        fprintf(out, ", %" PRId64 " sizes skipped as too much work", r->skipped);
+        fprintf(out, ", %" PRId64 " size%s skipped as too much work", r->skipped, r->skipped == 1 ? "" : "s");
     if (r->unjudged > 0)
         fprintf(out, ", %.2g%% of the elements not judged", 100.0 * (double)r->unjudged / (double)r->elements);
     fputc('\n', out);
+}
+
+// One after the other, as far as the effort goes; false: do not go on.
+static bool sweep(Check *c, const SizeList *list)
+{
+    int64_t budget = c->job->effort * WORK_PER_EFFORT;
+    for (int k = 0; k < list->n; k++) {
+        int64_t runs = c->result->runs;
+        bool tried = c->work < budget;
+        if (tried && (list->n <= 4 ? !check_thoroughly(c, list->at[k]) : !check_size(c, list->at[k], k)))
+            return false;
+        bool ran = c->result->runs > runs;
+        c->result->skipped += tried && !ran;
+        VEC_PUSH(c->arena, ran ? &c->done : &c->left, list->at[k]);
+    }
+    return true;
+}
+
+// One set of inputs at sizes that the effort does not cover. Returns an exit code, with everything said.
+static int check_anyway(Check *c, const int64_t *dims)
+{
+    RefStatus status;
+    const char *sizes = sizes_text(c->arena, c->job->kernel, dims);
+    int64_t runs = c->result->runs;
+    clear_progress(c);
+    fprintf(c->job->err, "ptoc: %s with %s is more work than the effort allows; one set of inputs is checked\n", c->job->kernel->name, sizes);
+    c->insist = true;
+    bool ok = check_inputs(c, dims, 0, styles[0], &status);
+    c->insist = false;
+    if (!ok)
+        return EXIT_USER;
+    if (c->result->runs == runs)
+        return complain(EXIT_USER, "kernel '%s' cannot be checked with %s: the reference evaluator finds %s", c->job->kernel->name, sizes,
+                        status == REF_WORK ? "tensors too large to be held in memory" : ref_status_name(status));
+    c->result->skipped -= c->result->skipped > 0;
+    VEC_PUSH(c->arena, &c->done, (int64_t *)dims);
+    return 0;
+}
+
+// Why no plan has the sizes that are asked for, by an example: "with N = 7, `N >= 8` does not hold".
+static const char *why_impossible(Check *c, const SizeRequest *request, int dim, int64_t value)
+{
+    int64_t *dims = sizes_base(c->arena, request);
+    if (dim >= 0)
+        dims[dim] = value;
+    const char *why = sizes_refusal(c->arena, c->job->kernel, dims);
+    return arena_printf(c->arena, "with %s, %s", sizes_text(c->arena, c->job->kernel, dims), why ? why : "the sizes around do not fit");
+}
+
+static int say_impossible(Check *c, const SizeRequest *request)
+{
+    return complain(EXIT_USER, "kernel '%s' is not checked: no sizes were found that it can be called with; %s (give sizes with --dim)",
+                    c->job->kernel->name, why_impossible(c, request, -1, 0));
+}
+
+// One of several sizes of a dimension, which may be meant for another kernel of the file.
+static void note_impossible(Check *c, const SizeRequest *request, int dim, int64_t value)
+{
+    const Kernel *k = c->job->kernel;
+    clear_progress(c);
+    fprintf(c->job->err, "ptoc: %s is not checked with %s = %" PRId64 ": %s\n", k->name, k->dims.at[dim]->name, value, why_impossible(c, request, dim, value));
+}
+
+// Every size that the user asks for has a run, and so has something.
+static int check_what_is_asked(Check *c, const SizeRequest *request)
+{
+    const Kernel *k = c->job->kernel;
+    int code = 0;
+    for (int d = 0; d < k->dims.n; d++)
+        for (int v = 0; v < request->fixed[d].n && !c->result->failed && !c->refused; v++) {
+            int64_t value = request->fixed[d].at[v];
+            if (sizes_smallest(k, &c->done, d, value))
+                continue;
+            const int64_t *dims = sizes_smallest(k, &c->left, d, value);
+            int one = dims ? check_anyway(c, dims) : 0;
+            if (!dims)
+                note_impossible(c, request, d, value);
+            code = one > code ? one : code;
+        }
+    return code == 0 && c->done.n == 0 ? check_anyway(c, sizes_smallest(k, &c->left, -1, 0)) : code;
 }
 
 static int check_sizes(Check *c, const SizeRequest *request)
 {
     SizeList list = sizes_plan(c->arena, request);
     if (list.n == 0)
-        return complain(EXIT_USER, "kernel '%s': no sizes were found that its assumptions allow; give some with --dim", c->job->kernel->name);
-    int64_t budget = c->job->effort * WORK_PER_EFFORT;
-    for (int k = 0; k < list.n && c->work < budget; k++)
-        if (list.n <= 4 ? !check_thoroughly(c, list.at[k]) : !check_size(c, list.at[k], k))
-            break;
+        return say_impossible(c, request);
+    int code = sweep(c, &list) ? check_what_is_asked(c, request) : EXIT_USER;
     say_result(c);
-    return c->result->failed ? EXIT_USER : 0;
+    return code;
 }
 
 int check_kernel(const CheckJob *job, CheckResult *result)
@@ -694,7 +822,7 @@ int check_kernel(const CheckJob *job, CheckResult *result)
     int code = take_request(&c, &request);
     if (code == 0) {
         make_settings(&c);
-        code = check_sizes(&c, &request);
+        code = c.nsettings > 0 ? check_sizes(&c, &request) : complain(EXIT_INTERNAL, "no memory for a context of the runtime");
     }
     for (int k = 0; k < c.nsettings; k++)
         pto_context_free(c.settings[k].context);

@@ -10,6 +10,7 @@
 
 #include "cli/bind.h"
 #include "cli/sizes.h"
+#include "passes/tiling.h"
 
 typedef struct {
     const Kernel *kernel;
@@ -19,6 +20,7 @@ typedef struct {
     const Bindings *values;      // NAME=VALUE of the user
     const Bindings *dims;        // --dim
     Numbers edges;               // tile and vector sizes
+    const Tilings *tilings;      // for messages; may be NULL
     uint64_t seed;
     int64_t effort;
     int threads;                 // only this many; 0: 1, 2, 3 and all
@@ -31,12 +33,13 @@ typedef struct {
 typedef struct {
     int64_t runs;                // calls of the kernel
     int64_t faults;              // of these, faulted as the reference did
-    int64_t skipped;             // sizes that were too much work
+    int64_t skipped;             // sizes that were too much work for the effort
     int64_t elements, unjudged;  // compared, and of these without a bound
     bool failed;
 } CheckResult;
 
-// Returns 0, 1 (a difference, or values that do not fit) or 2, with everything said.
+// What the user asks for is checked whatever the effort, and so is at least one size: 0 means that the kernel ran.
+// Returns 0, 1 (a difference, values that do not fit, sizes that cannot be checked) or 2, with everything said.
 int check_kernel(const CheckJob *job, CheckResult *result);
 
 #endif

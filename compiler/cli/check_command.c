@@ -15,6 +15,23 @@ static const Machine *load_machine(Session *s, const char *target, const char **
     return machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), target, error);
 }
 
+static void add_tiles(Arena *a, const Node *n, Numbers *edges)
+{
+    for (int q = 0; n->kind == NODE_GRID && q < n->ndims; q++)
+        sizes_from_text(a, expr_text(a, n->dims[q].tile), edges);
+    for (int k = 0; k < n->body.n; k++)
+        add_tiles(a, n->body.at[k], edges);
+}
+
+// A file of the tile level says its tiles itself, and no schedule.
+static void add_tiles_of_text(Session *s, const Kernel *k, Numbers *edges)
+{
+    const Module *m = s->unit.module;
+    for (int i = 0; i < m->tiles.n; i++)
+        if (m->tiles.at[i]->kernel == k)
+            add_tiles(s->arena, m->tiles.at[i]->root, edges);
+}
+
 // Lanes of a vector for the types in use, and the tile sizes in the schedule that was chosen.
 static Numbers edges_of(Session *s, const Kernel *k, const char *target, const char *schedule)
 {
@@ -33,6 +50,7 @@ static Numbers edges_of(Session *s, const Kernel *k, const char *target, const c
     }
     if (schedule)
         sizes_from_text(s->arena, schedule, &edges);
+    add_tiles_of_text(s, k, &edges);
     return edges;
 }
 
@@ -53,7 +71,7 @@ static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const ch
     CheckJob job = {
         .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .values = &o->values, .dims = &o->dims,
         .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort,
-        .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
+        .tilings = &loaded->text.tilings, .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
     };
     CheckResult result;
     return check_kernel(&job, &result);

@@ -72,7 +72,6 @@ static bool one_of(Parser *p, const char *option, const char *value, const char 
 static bool set_output(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->outputs, v); return true; }
 static bool set_header(Parser *p, const char *v) { p->o->header = v; return true; }
 static bool set_target(Parser *p, const char *v) { p->o->target = v; return *v || fail(p, "--target needs a name"); }
-static bool set_include(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->include_dirs, v); return true; }
 static bool set_debug(Parser *p, const char *v) { p->o->line_directives = true; return true; }
 static bool set_depend(Parser *p, const char *v) { p->o->depend = true; return true; }
 static bool set_depend_file(Parser *p, const char *v) { p->o->depend_file = v; return true; }
@@ -87,6 +86,9 @@ static bool set_kernel(Parser *p, const char *v) { p->o->kernel = v; return true
 static bool set_dim(Parser *p, const char *v) { return add_binding(p, &p->o->dims, "--dim", v); }
 static bool set_version(Parser *p, const char *v) { p->o->print = PRINT_VERSION; return true; }
 static bool set_print_targets(Parser *p, const char *v) { p->o->print = PRINT_TARGETS; return true; }
+
+// A folder that nothing is ever looked for in would be ignored.
+static bool set_include(Parser *p, const char *v) { return fail(p, "-I %s: `import` is not built yet, so there is nothing to look for", v); }
 
 static bool add_depend_target(Parser *p, const char *text, bool quote)
 {
@@ -210,7 +212,7 @@ static const Option table[] = {
     {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2"},
     {"--budget", "N", TAKES_VALUE, FOR_CODE, set_budget, "operations that one question about integer sets may take, the default is 2000000"},
     {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file"},
-    {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR"},
+    {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR: an error until `import` is built"},
     {"-MD", NULL, TAKES_NONE, FOR_COMPILE, set_depend, "write a depfile for make and ninja"},
     {"-MF", "FILE", TAKES_WORD, FOR_COMPILE, set_depend_file, "where to (default: the output with the suffix .d)"},
     {"-MT", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_target, "the target that it names"},

@@ -30,7 +30,6 @@ typedef struct {
     Words outputs;                  // -o, as given
     const char *header;
     const char *target;             // NULL: the command's default
-    Words include_dirs;
     bool depend, depend_phony;
     const char *depend_file;
     VEC(DependTarget) depend_targets;

@@ -64,15 +64,25 @@ static bool shape_is_legal(const Tensor *t, const int64_t *dims)
     return true;
 }
 
-bool sizes_are_legal(const Kernel *k, const int64_t *dims)
+static const Tensor *illegal_shape(const Kernel *k, const int64_t *dims)
 {
-    if (!ref_where_holds(k, dims))
-        return false;
     for (int i = 0; i < k->tensors.n; i++)
         if (k->tensors.at[i]->kind == TENSOR_INPUT || k->tensors.at[i]->kind == TENSOR_OUTPUT)
             if (!shape_is_legal(k->tensors.at[i], dims))
-                return false;
-    return true;
+                return k->tensors.at[i];
+    return NULL;
+}
+
+bool sizes_are_legal(const Kernel *k, const int64_t *dims) { return ref_where_holds(k, dims) && !illegal_shape(k, dims); }
+
+const char *sizes_refusal(Arena *a, const Kernel *k, const int64_t *dims)
+{
+    int64_t holds = 0;
+    for (int i = 0; i < k->where.n; i++)
+        if (!ref_dim_expr(k->where.at[i], dims, &holds) || !holds)
+            return arena_printf(a, "`%s` does not hold", expr_text_condition(a, k->where.at[i]));
+    const Tensor *t = illegal_shape(k, dims);
+    return t ? arena_printf(a, "`%s` has a negative extent or more than 2^32 elements", t->name) : NULL;
 }
 
 // ---- the plan ----
@@ -131,13 +141,19 @@ static bool draw_until_legal(Planner *p, int64_t *dims, int keep)
     return false;
 }
 
-static bool make_base(Planner *p)
+int64_t *sizes_base(Arena *a, const SizeRequest *request)
 {
     static const int64_t defaults[] = {13, 7, 17, 5, 11, 9, 6, 8};
-    int n = p->request->kernel->dims.n;
-    p->base = ARENA_ARRAY(p->arena, int64_t, n + 1);
+    int n = request->kernel->dims.n;
+    int64_t *base = ARENA_ARRAY(a, int64_t, n + 1);
     for (int d = 0; d < n; d++)
-        p->base[d] = p->request->fixed[d].n > 0 ? p->request->fixed[d].at[0] : defaults[d % 8];
+        base[d] = request->fixed[d].n > 0 ? request->fixed[d].at[0] : defaults[d % 8];
+    return base;
+}
+
+static bool make_base(Planner *p)
+{
+    p->base = sizes_base(p->arena, p->request);
     if (!draw_until_legal(p, p->base, -1))
         return false;
     take(p, p->base);
@@ -154,10 +170,24 @@ static void edges_of(Planner *p, int dim)
     }
 }
 
-static double volume(const Planner *p, const int64_t *dims)
+// What the user asks for with little of the rest: one such is not too much work if anything is.
+static void smallest_of(Planner *p, int dim)
+{
+    for (int k = 0; k < p->request->fixed[dim].n; k++) {
+        int64_t *dims = copy(p, p->base);
+        for (int d = 0; d < p->request->kernel->dims.n; d++)
+            if (p->request->fixed[d].n == 0)
+                dims[d] = 2;
+        dims[dim] = p->request->fixed[dim].at[k];
+        if (draw_until_legal(p, dims, dim))
+            take(p, dims);
+    }
+}
+
+static double volume(const Kernel *k, const int64_t *dims)
 {
     double v = 1;
-    for (int d = 0; d < p->request->kernel->dims.n; d++)
+    for (int d = 0; d < k->dims.n; d++)
         v *= (double)dims[d] + 1;
     return v;
 }
@@ -165,12 +195,33 @@ static double volume(const Planner *p, const int64_t *dims)
 // Small ones first, so that what a budget cuts off is what costs most; the base stays in front.
 static void sort_by_volume(Planner *p)
 {
+    const Kernel *kernel = p->request->kernel;
     for (int k = 2; k < p->list.n; k++)
-        for (int j = k; j > 1 && volume(p, p->list.at[j]) < volume(p, p->list.at[j - 1]); j--) {
+        for (int j = k; j > 1 && volume(kernel, p->list.at[j]) < volume(kernel, p->list.at[j - 1]); j--) {
             int64_t *t = p->list.at[j];
             p->list.at[j] = p->list.at[j - 1];
             p->list.at[j - 1] = t;
         }
+}
+
+// Sizes without a zero come first: where a tensor is empty there is little to compare.
+static double cost(const Kernel *k, const int64_t *dims)
+{
+    double v = volume(k, dims);
+    for (int d = 0; d < k->dims.n; d++)
+        v = dims[d] == 0 ? v * 1e30 : v;
+    return v;
+}
+
+const int64_t *sizes_smallest(const Kernel *k, const SizeList *list, int dim, int64_t value)
+{
+    const int64_t *best = NULL;
+    for (int i = 0; i < list->n; i++) {
+        const int64_t *dims = list->at[i];
+        if ((dim < 0 || dims[dim] == value) && (!best || cost(k, dims) < cost(k, best)))
+            best = dims;
+    }
+    return best;
 }
 
 SizeList sizes_plan(Arena *a, const SizeRequest *request)
@@ -182,8 +233,10 @@ SizeList sizes_plan(Arena *a, const SizeRequest *request)
         make_choices(&p, d);
     if (!make_base(&p))
         return p.list;
-    for (int d = 0; d < n; d++)
+    for (int d = 0; d < n; d++) {
         edges_of(&p, d);
+        smallest_of(&p, d);
+    }
     for (int k = 0; k < request->nrandom && n > 1; k++) {
         int64_t *dims = copy(&p, p.base);
         for (int d = 0; d < n; d++)

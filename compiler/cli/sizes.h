@@ -25,5 +25,11 @@ SizeList sizes_plan(Arena *a, const SizeRequest *request);
 void sizes_from_text(Arena *a, const char *text, Numbers *list);
 // May a kernel be called with these sizes? Its assumptions hold and no shape is negative or absurdly large.
 bool sizes_are_legal(const Kernel *k, const int64_t *dims);
+// Why not, as a clause: "`N >= 4` does not hold". NULL: they are legal.
+const char *sizes_refusal(Arena *a, const Kernel *k, const int64_t *dims);
+// Those of least volume, without zeros if possible; `dim` at `value`, if `dim` is not -1. NULL: there are none.
+const int64_t *sizes_smallest(const Kernel *k, const SizeList *list, int dim, int64_t value);
+// The sizes that the plan starts from, whether legal or not: what the user asks for, defaults for the rest.
+int64_t *sizes_base(Arena *a, const SizeRequest *request);
 
 #endif

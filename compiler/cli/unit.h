@@ -37,7 +37,11 @@ void unit_close(Unit *u);
 int unit_check_target(const Unit *u, const char *target);
 
 // The C and the header as texts, both NULL where `pipeline_compile` was not asked for them.
-typedef struct { char *c, *h, *ir, *schedule; size_t c_size, h_size, ir_size, schedule_size; } Compiled;
+typedef struct {
+    char *c, *h, *ir, *schedule;
+    size_t c_size, h_size, ir_size, schedule_size;
+    Tilings tilings;             // in the unit's arena
+} Compiled;
 // Runs the pipeline. `want_c` false: only the IR or schedule. Returns 0 or an exit code.
 int unit_compile(Unit *u, const char *target, const char *header_name, bool want_c, Compiled *out);
 void compiled_free(Compiled *c);

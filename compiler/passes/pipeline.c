@@ -9,7 +9,7 @@
 #include "base/closest.h"
 #include "emit/emit.h"
 #include "ir/print.h"
-#include "ir/read.h"
+#include "ir/reread.h"
 #include "ir/verify.h"
 #include "machine/machine.h"
 #include "passes/explain.h"
@@ -17,7 +17,6 @@
 #include "passes/plan.h"
 #include "passes/prove.h"
 #include "passes/schedule_print.h"
-#include "syntax/parse.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -216,44 +215,10 @@ enum { ALWAYS_VERIFY = 1 };
 enum { ALWAYS_VERIFY = 0 };
 #endif
 
-static char *print_ir(const Kernel *k, const TileKernel *t, size_t *size)
-{
-    char *text = NULL;
-    FILE *out = open_memstream(&text, size);
-    if (!out)
-        return NULL;
-    if (t)
-        ir_print_tile(out, t);
-    else
-        ir_print_task(out, k);
-    fclose(out);
-    return text;
-}
-
-// Does the text read back as the same text?
-static bool reads_back(const char *text, size_t size, bool tile, FILE *why)
-{
-    Arena *a = arena_new();
-    Sources sources = { .arena = a };
-    Diags *d = diags_new(a, &sources, why ? why : stderr);
-    const TreeFile *file = parse_file(a, d, source_add(&sources, "<ir>", text, size));
-    TileKernel *t = file && file->kernels.n && tile ? ir_read_tile(a, d, file, file->kernels.at[0]) : NULL;
-    Kernel *k = file && file->kernels.n && !tile ? ir_read_task(a, d, file, file->kernels.at[0]) : NULL;
-    char *again = t || k ? print_ir(k, t, &size) : NULL;
-    bool same = again && strcmp(text, again) == 0;
-    if (why && !same) {
-        diags_flush(d);
-        fprintf(why, "its text reads back as another\n%s", again ? again : "");
-    }
-    free(again);
-    arena_free(a);
-    return same;
-}
-
 static bool is_good(const Job *j, const char *text, size_t size, FILE *why)
 {
     bool sound = j->lowered ? ir_verify_tile(j->tile, why) : ir_verify_task(j->kernel, why);
-    return sound && text && reads_back(text, size, j->lowered, why);
+    return sound && text && ir_reads_back(text, size, j->lowered, why);
 }
 
 static void verify(const Job *j, const char *pass)
@@ -261,7 +226,7 @@ static void verify(const Job *j, const char *pass)
     if (!ALWAYS_VERIFY && !j->p->o->verify_each)
         return;
     size_t size = 0;
-    char *text = print_ir(j->kernel, j->lowered ? j->tile : NULL, &size);
+    char *text = ir_as_text(j->kernel, j->lowered ? j->tile : NULL, &size);
     if (!is_good(j, text, size, NULL)) {
         fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
         is_good(j, text, size, stderr);
@@ -288,6 +253,8 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
         schedule_print(schedule, j.plan, j.tile, true);
     if (fine)
         explain_kernel(j.plan, j.tile);
+    if (fine && p->o->tilings)
+        tiling_of_plan(j.plan, p->o->tilings);
     if (fine && p->o->emit_ir)
         VEC_PUSH(p->a, p->normal, schedule_inlined(p->a, j.kernel, p->machine));
     if (j.program)

@@ -3,6 +3,7 @@
 #define PTOC_PASSES_PIPELINE_H
 
 #include "base/diag.h"
+#include "passes/tiling.h"
 #include "sema/sema.h"
 #include "syntax/tree.h"
 
@@ -27,6 +28,7 @@ typedef struct {
     FILE *schedule_out;
     const char *emit_ir;         // "task", "tile" or "move"; to `ir_out`
     FILE *ir_out;
+    Tilings *tilings;            // gets the tiles of all outputs
 } PipelineOptions;
 
 // Compiles every kernel of the module. False after errors (in `d`); what was written to the streams then is worth

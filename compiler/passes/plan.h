@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "passes/depend.h"
 #include "passes/schedule.h"
+#include "passes/tiling.h"
 
 #define MAX_LOOPS 24
 
@@ -113,5 +114,6 @@ void capacity_check(Plan *p, const TileKernel *t, const Leaf *leaf);         // 
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf
 void unreached_reads(Plan *p, TileKernel *t);                                // reads of registers outside of their lifetime
 void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
+void tiling_of_plan(Plan *p, Tilings *list);                                 // adds the tiles of the outputs
 
 #endif

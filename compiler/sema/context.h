@@ -1,7 +1,7 @@
 // What the files of sema share: the state of one kernel's analysis and the steps that each file contributes.
 //
 // The steps run in this order, each over all equations, so that the order of equations in the text means nothing:
-//   names   dims, parameters, declarations, the names and indices of left sides           (names.c, shapes.c)
+//   names   dims, parameters, declarations, the names and indices of left sides           (names.c, shapes.c, whole.c)
 //   order   strongly connected components of the undeclared tensors                       (order.c)
 //   types   conditions and right sides become expressions, undeclared tensors get a type  (types.c, exprs.c, ...)
 //   ranges  open indices get ranges, undeclared tensors a shape                           (ranges.c, hull.c)
@@ -22,7 +22,7 @@
 enum { SEMA_MOST_INDICES = 12, SEMA_MOST_RANK = 8 };
 
 typedef struct TensorInfo TensorInfo;
-typedef struct Equations Equations;
+typedef struct EquationInfo EquationInfo;
 
 typedef enum { SYM_DIM, SYM_TENSOR, SYM_POISON /* its definition was an error: say nothing more */ } SymbolKind;
 typedef struct {
@@ -35,23 +35,35 @@ typedef struct {
     UT_hash_handle hh;
 } Symbol;
 
-// One equation, or one log, on its way.
+// A tensor that an equation names without subscripts, and where.
 typedef struct {
-    const TreeStmt *stmt;
+    TensorInfo *tensor;
+    Range range;
+} Operand;
+
+// One equation, or one log, on its way.
+struct EquationInfo {
+    const TreeStmt *stmt;          // of a whole tensor: with indices written out
     TensorInfo *lhs;               // NULL: a log
     Equation *eq;                  // of a log: holds its indices and conditions
     Log *log;
     bool failed;
+    bool bare;                     // an equation whose left side has no subscripts: of a scalar, or
+    bool whole;                    // of a whole tensor
+    bool unclear;                  // bare, and names something whose rank cannot be known
+    VEC(Operand) operands;         // bare: what its right side names without subscripts
     VEC(TensorInfo *) reads;       // the undeclared tensors that it reads
     VEC(Index *) open;             // indices without a range so far (lo is NULL)
-} EquationInfo;
+};
 
 struct TensorInfo {
     Tensor *tensor;
     Symbol *symbol;
     bool typed, shaped;            // declared tensors are from the start
     bool failed;                   // an error was reported: no second one for what follows from it
+    bool unranked;                 // undeclared, and no left side with subscripts so far
     VEC(EquationInfo *) equations;
+    VEC(EquationInfo *) readers;   // unranked: equations that have it as an operand
     int finished;                  // how many of them have a name
     int component;                 // position in Sema.components; -1: declared
 };
@@ -111,6 +123,13 @@ Symbol *sema_define(Sema *s, const char *name, Range range, SymbolKind kind);
 bool sema_names(Sema *s);
 // A new index; NULL and an error when it would hide a name or an index of the scope.
 Index *sema_index(Sema *s, const char *name, Range range, int nscope, Index *const *scope);
+// Gives an undeclared tensor its rank.
+void sema_set_rank(Sema *s, TensorInfo *info, int rank);
+// Writes equations on whole tensors out with indices (whole.c).
+void sema_whole(Sema *s);
+// Whether the shapes in an equation on whole tensors are equal, as far as they are known; reports if not. Its indices get
+// their ranges.
+bool sema_whole_shapes(Sema *s, EquationInfo *e);
 // Indices, subscripts, written ranges and conditions of an equation (leftside.c).
 void sema_left_side(Sema *s, EquationInfo *e);
 

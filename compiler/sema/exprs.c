@@ -117,7 +117,10 @@ static void report_undefined(Typer *t, const Tree *tree)
         sema_help(s, "the body of a reduction is one product, so `%s` has ended here: put a longer body in brackets", tree->text);
         return;
     }
-    sema_suggest(s, tree->text, t->scope.n, t->scope.at, false);
+    // The indices that an equation on whole tensors was given are not there to be named.
+    int given = t->equation && t->equation->whole ? t->equation->eq->indices.n : 0;
+    sema_suggest(s, tree->text, t->scope.n - given, t->scope.at + given, false);
+    if (given > 0) sema_help(s, "an equation on whole tensors has no index to name: write it with indices");
     if (!t->equation) {
         sema_help(s, "a dimension is bound by a plain occurrence in an input's shape, or by a parameter `%s: int`", tree->text);
         sema_define(s, tree->text, tree->range, SYM_POISON);
@@ -129,15 +132,12 @@ static void report_undefined(Typer *t, const Tree *tree)
 static Expr *unsubscripted(Typer *t, const Tree *tree, const Tensor *tensor)
 {
     Sema *s = t->sema;
-    bool whole = t->equation && t->equation->lhs && t->equation->lhs->tensor->rank == 0 && t->equation->stmt->subs.n == 0;
-    if (whole) {
-        sema_error(s, D_UNSUPPORTED, tree->range, "equations on whole tensors are not built yet (`%s` has %d dimension%s)", tensor->name,
-                   tensor->rank, tensor->rank == 1 ? "" : "s");
-        sema_help(s, "write it with indices: `%s[i, ...] = ... %s[i, ...]`", t->equation->lhs->tensor->name, tensor->name);
-        return NULL;
-    }
     sema_error(s, D_RANK, tree->range, "`%s` has %d dimension%s and needs as many subscripts", tensor->name, tensor->rank, tensor->rank == 1 ? "" : "s");
     sema_note(s, tensor->range, "`%s` is defined here", tensor->name);
+    if (t->equation && t->equation->bare)
+        sema_help(s, "in a reduction and in a condition a name does not stand for a whole tensor: write its subscripts");
+    else if (t->equation && t->equation->lhs)
+        sema_help(s, "an equation on whole tensors has no subscripts on its left side either");
     return NULL;
 }
 
@@ -167,6 +167,7 @@ static Expr *name(Typer *t, const Tree *tree)
     symbol->used = true;
     if (symbol->kind == SYM_POISON) return NULL;
     if (symbol->kind == SYM_DIM) return expr_dim(s->arena, symbol->dim, tree->range);
+    if (symbol->tensor->failed) return NULL;
     if (symbol->tensor->tensor->rank > 0) return unsubscripted(t, tree, symbol->tensor->tensor);
     return read_tensor(t, symbol->tensor, tree->range, 0, NULL);
 }

@@ -316,13 +316,20 @@ static bool refuse_subscripts(Sema *s, const TreeStmt *stmt)
     return false;
 }
 
+void sema_set_rank(Sema *s, TensorInfo *info, int rank)
+{
+    info->tensor->rank = rank;
+    info->tensor->border = ARENA_ARRAY(s->arena, Border, rank + 1);
+    info->unranked = false;
+}
+
 static TensorInfo *undeclared(Sema *s, const TreeStmt *stmt)
 {
     TensorInfo *info = add_tensor(s, stmt->names.at[0].name, stmt->names.at[0].range, TENSOR_LOCAL, false);
     if (!info) return NULL;
     Tensor *t = info->tensor;
-    t->rank = stmt->subs.n;
-    t->border = ARENA_ARRAY(s->arena, Border, t->rank + 1);
+    sema_set_rank(s, info, stmt->subs.n);
+    info->unranked = t->rank == 0;
     info->component = 0;
     if (t->rank > SEMA_MOST_RANK) {
         sema_error(s, D_UNSUPPORTED, stmt->range, "`%s` has %d dimensions; more than %d are not built yet", t->name, t->rank, SEMA_MOST_RANK);
@@ -335,13 +342,9 @@ static TensorInfo *undeclared(Sema *s, const TreeStmt *stmt)
 static bool rank_matches(Sema *s, const TreeStmt *stmt, TensorInfo *info)
 {
     const Tensor *t = info->tensor;
-    if (t->rank == stmt->subs.n || info->failed) return !info->failed;
-    if (stmt->subs.n == 0) {
-        sema_error(s, D_UNSUPPORTED, stmt->names.at[0].range, "equations on whole tensors are not built yet (`%s` has %d dimension%s)", t->name, t->rank,
-                   t->rank == 1 ? "" : "s");
-        sema_help(s, "write it with indices: `%s[i, ...] = ...`", t->name);
-        return false;
-    }
+    if (info->unranked && stmt->subs.n > 0) sema_set_rank(s, info, stmt->subs.n);
+    // Without subscripts it is a scalar or a whole tensor: whole.c sees to it.
+    if (t->rank == stmt->subs.n || stmt->subs.n == 0 || info->failed) return !info->failed;
     sema_error(s, D_RANK, stmt->names.at[0].range, "`%s` has %d dimension%s, but its left side has %d subscript%s", t->name, t->rank,
                t->rank == 1 ? "" : "s", stmt->subs.n, stmt->subs.n == 1 ? "" : "s");
     sema_note(s, t->range, "`%s` is %s here", t->name, t->declared ? "declared" : "first defined");
@@ -384,6 +387,7 @@ static void add_equation(Sema *s, const TreeStmt *stmt)
         return;
     }
     EquationInfo *e = add_statement(s, stmt);
+    e->bare = stmt->subs.n == 0;
     e->lhs = lhs;
     e->eq->lhs = lhs->tensor;
     VEC_PUSH(s->arena, &lhs->equations, e);
@@ -420,6 +424,7 @@ static void add_statements(Sema *s)
         }
     }
     // Only now are all names known, so that an index cannot hide one that comes later in the text.
+    sema_whole(s);
     for (int i = 0; i < s->equations.n; i++) sema_left_side(s, s->equations.at[i]);
 }
 

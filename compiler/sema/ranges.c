@@ -371,6 +371,7 @@ static void report_open(Inference *x, const Index *index)
 
 static Outcome settle(Inference *x, Index *index)
 {
+    if (index->lo) return FOUND;                  // of a whole tensor
     Outcome o = is_outer(x, index) ? from_left_side(x, index) : NOTHING;
     if (o == NOTHING) o = from_reads(x, index, true);
     if (o == NOTHING) o = from_reads(x, index, false);
@@ -420,7 +421,7 @@ static bool settle_all(Inference *x)
 
 bool sema_infer(Sema *s, EquationInfo *e)
 {
-    if (e->failed) return false;
+    if (e->failed || !sema_whole_shapes(s, e)) return false;
     if (e->open.n == 0) return true;
     Inference x = {.sema = s, .info = e};
     collect_sites(&x);

@@ -105,8 +105,9 @@ static void finish(Sema *s)
 {
     for (int i = 0; i < s->equations.n; i++) {
         EquationInfo *e = s->equations.at[i];
-        if (e->failed) continue;
-        if (e->lhs) check_injective(s, e->eq);
+        if (e->failed || !e->lhs) continue;
+        // Undeclared tensors have a shape by now.
+        if (sema_whole_shapes(s, e)) check_injective(s, e->eq);
     }
     if (s->failed) return;
     for (int i = 0; i < s->equations.n; i++) {

@@ -11,6 +11,8 @@ exits 2 "$PTOC"
 exits 2 "$PTOC" --no-such-option good.pto
 says err.txt no-such-option
 exits 2 "$PTOC" good.pto -o
+exits 2 "$PTOC" good.pto -o out.c -I .
+says err.txt "-I .: \`import\` is not built yet"
 exits 2 "$PTOC" good.pto -o out.c --target=no-such-target
 says err.txt no-such-target
 exits 2 "$PTOC" good.pto -Wno-such-warning -o out.c

@@ -63,6 +63,55 @@ bool define_map(Kernel *k, Random *r, Kind kind) {
     return true;
 }
 
+// ---- whole tensors ----
+
+static bool same_shape(const Tensor *t, const Tensor *u) {
+    bool same = t->rank == u->rank && !t->triangle && !u->triangle;
+    for (int d = 0; same && d < t->rank; d++) {
+        const Span *x = &t->axis[d].span, *y = &u->axis[d].span;
+        same = x->dim == y->dim && x->times == y->times && x->lo == y->lo && x->hi == y->hi;
+    }
+    return same;
+}
+
+static int whole_source(const Kernel *k, Random *r) {
+    for (int tries = 0; tries < 10 && k->n > 0; tries++) {
+        int i = random_in(r, 0, k->n - 1);
+        if (k->tensor[i].rank > 0 && !k->tensor[i].triangle)
+            return i;
+    }
+    return -1;
+}
+
+// t = max(x, 2)*s + z; over all tensors of one shape.
+bool define_whole(Kernel *k, Random *r, Kind kind) {
+    int source = whole_source(k, r);
+    if (source < 0)
+        return false;
+    Tensor *t = tensor_new(k, r, kind, k->tensor[source].rank);
+    Scope none = {.kernel = k, .random = r, .limit = source};
+    for (int d = 0; d < t->rank; d++)
+        t->axis[d].span = k->tensor[source].axis[d].span;
+    t->type = k->tensor[source].type;
+    Node *sum = node_new(t->type, source, k->tensor[source].name);
+    for (int i = 0; i < k->n - 1; i++) {
+        const Tensor *u = &k->tensor[i];
+        if (!same_shape(t, u) || (t->type == BOOL) != (u->type == BOOL) || random_chance(r, 40))
+            continue;
+        const char *plus = t->type == BOOL ? PICK(r, "(@ || @)", "(@ && @)") : PICK(r, "(@ + @)", "(@ - @)", "(@ * @)", "max(@, @)");
+        sum = node_with(t->type, plus, 2, sum, node_convert(t->type, node_new(u->type, i, u->name)));
+    }
+    if (random_chance(r, 40))
+        sum = node_with(t->type, t->type == BOOL ? "(@ && @)" : "min(@, @)", 2, sum, draw_leaf(&none, t->type));
+    if (kind == LOCAL && random_chance(r, 60)) {
+        t->declared = false;
+        for (int d = 0; d < t->rank; d++)
+            t->axis[d].border = NO_BORDER;
+    }
+    equation_add(t, "", sum, "");
+    return true;
+}
+
 bool define_gather(Kernel *k, Random *r, Kind kind) {
     Tensor *t = tensor_new(k, r, kind, random_in(r, 1, 2));
     Scope s = scope_of(k, r, t);

@@ -127,7 +127,7 @@ const char *subscripts_of(const Tensor *t);                     // "[i, j]"
 
 // Each adds a tensor of that kind at the end, and before it what it needs. False when it found nothing to work on and added none.
 typedef bool Definer(Kernel *k, Random *r, Kind kind);
-Definer define_map, define_stencil, define_pieces, define_triangle, define_reduction, define_contraction, define_position, define_scan,
+Definer define_map, define_whole, define_stencil, define_pieces, define_triangle, define_reduction, define_contraction, define_position, define_scan,
     define_gather, define_histogram, define_strided, define_scalar, define_updated;
 Definer define_recurrence, define_wave, define_time, define_coupled;
 

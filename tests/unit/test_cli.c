@@ -40,7 +40,7 @@ static bool parse(const char *line)
 
 START_TEST(options_of_the_compiler)
 {
-    ck_assert_msg(parse("a.pto -o a.c --target=x86-64-v3 -MD -MFa.d -MT x -MQ y -MP -I inc -Idir -g -O3 -Wall -Wno-unused "
+    ck_assert_msg(parse("a.pto -o a.c --target=x86-64-v3 -MD -MFa.d -MT x -MQ y -MP -g -O3 -Wall -Wno-unused "
                         "-fdiagnostics-color=never -fdiagnostics-format=json --emit-ir --header h.h"), "%s", error);
     ck_assert_int_eq(options.command, COMMAND_COMPILE);
     ck_assert_str_eq(options.input, "a.pto");
@@ -49,7 +49,6 @@ START_TEST(options_of_the_compiler)
     ck_assert_str_eq(options.depend_file, "a.d");
     ck_assert_int_eq(options.depend_targets.n, 2);
     ck_assert(!options.depend_targets.at[0].quote && options.depend_targets.at[1].quote);
-    ck_assert_str_eq(options.include_dirs.at[1], "dir");
     ck_assert_int_eq(options.opt_level, 3);
     ck_assert_str_eq(options.warnings.at[1], "no-unused");
     ck_assert(options.json && options.color == COLOR_NEVER && options.line_directives && options.depend_phony);
@@ -89,6 +88,7 @@ START_TEST(wrong_usage)
         {"", "no input"}, {"a.pto -o", "needs an argument"}, {"a.pto b.pto", "one file"}, {"a.pto --nothing", "--nothing"},
         {"a.pto -O4", "-O4"}, {"a.pto -MF x", "-MD"}, {"a.pto --threads 2", "not an option"}, {"run a.pto --threads 0", "1 to 4096"},
         {"run a.pto y", "neither"}, {"check a.pto --dim N", "NAME=VALUE"}, {"run a.pto --mode fast", "'fast'"}, {"a.pto --emit-ir=all", "'all'"},
+        {"a.pto -I inc", "`import` is not built yet"}, {"run a.pto -Iinc", "-I inc"},
         {"@none", "@none"}, {"info x", "no argument"}, {"a.pto -gx", "-gx"}, {"a.pto -fdiagnostics-color=red", "red"}, {"a.pto -o a.c -o b.c", "twice"},
     };
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
@@ -265,6 +265,17 @@ static size_t workspace(pto_context *ctx, void *const *args) { return 100; }
 static const pto_param params[] = {{"x", PTO_PARAM_TENSOR, PTO_F32, 1, "[N]"}, {"y", PTO_PARAM_OUTPUT, PTO_F32, 1, "[N]"}};
 static const pto_kernel code = {.name = "prefix", .target = "generic", .nparams = 2, .params = params, .call = call, .workspace = workspace};
 
+// y is computed in tiles of six, backwards.
+static Tiling tiles_of_six(void)
+{
+    const Equation *e = kernel.equations.at[0];
+    Expr *n = expr_dim(arena, kernel.dims.at[0], nowhere), *i = expr_index(arena, e->indices.at[0], nowhere);
+    Tiling t = {.kernel = "prefix", .tensor = "y", .eq = e, .n = 1, .index = e->indices.at, .naxes = 1};
+    t.axis[0] = (TilingAxis){.name = "i", .at = expr_unary(arena, OP_NEG, DT_INDEX, i), .tile = expr_int(arena, DT_INDEX, 6, nowhere)};
+    t.axis[0].begin = expr_binary(arena, OP_SUB, DT_INDEX, expr_int(arena, DT_INDEX, 1, nowhere), n);
+    return t;
+}
+
 static const char *check_with(Fault f, int expected, CheckResult *result)
 {
     make_kernel();
@@ -273,6 +284,9 @@ static const char *check_with(Fault f, int expected, CheckResult *result)
     FILE *out = capture();
     CheckJob job = {.kernel = &kernel, .code = &code, .file = "x.pto", .target = "generic", .seed = 1, .effort = 4, .out = out, .err = out};
     VEC_PUSH(arena, &job.edges, 16);
+    Tilings tilings = {0};
+    VEC_PUSH(arena, &tilings, tiles_of_six());
+    job.tilings = &tilings;
     int got = check_kernel(&job, result);
     fclose(out);
     char *text = arena_strdup(arena, captured);
@@ -296,6 +310,8 @@ START_TEST(wrong_kernels_are_found)
     static const struct { Fault fault; const char *message; } cases[] = {
         {LAST_ONE_MISSING, "y[12] is NaN"}, {OUT_OF_BOUNDS, "wrote outside"}, {WRITES_INPUT, "into 'x'"}, {LOSES_ONE, "y[15] is"},
         {DEPENDS_ON_WORKERS, "depends on mode"}, {FAILS, "every output is defined"}, {SLIGHTLY_OFF, "y[0] is"},
+        {LAST_ONE_MISSING, "; equation y, in tile (0) of 6 over i [check]"}, {SLIGHTLY_OFF, "; equation y, in tile (2) of 6 over i [check]"},
+        {DEPENDS_ON_WORKERS, " before; equation y, in tile ("},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         CheckResult r;

@@ -136,6 +136,15 @@ static const Case range_cases[] = {
     {"kernel k(x: f32[N]) -> (y: f32[N]) { t[i] = x[i] where i in 1..N-1; t[0] = 0 where N > 0; t[N-1] = 0 where N > 1; y[i] = t[i]; }", "t.0", "i in 1..N-1"},
     {"kernel k(u0: f32[N], T: int) -> (v: f32[N]) { u[0, i] = u0[i]; u[t, i] = u[t-1, i] + u[t-1, i-1] where t in 1..T+1, i in 1..N;"
      " u[t, i] = u[t-1, i] where t in 1..T+1, otherwise; v[i] = u[T, i]; }", "u.2", "t in 1..T+1, i in 0..N, otherwise"},
+    // whole tensors: the shape of the left side, or of what is read
+    {"kernel k(x: f32[M, N]) -> (y: f32[M, N]) { y = 2*x; }", "y", "i0 in 0..M, i1 in 0..N"},
+    {"kernel k(x: f32[-1..S, N], S: int) -> (y: f32[-1..S, N]) { t = 2*x; y = t; }", "t", "i0 in -1..S, i1 in 0..N"},
+    {"kernel k(x: f32[N], z: f32[M]) -> (y: f32[N]) where N == M { t = x + z; y = t; }", "t", "i0 in 0..N"},
+    {"kernel k(x: f32[N]) -> (y: f32[N]) { y[0] = 1 where N > 0; y = x where otherwise; }", "y.1", "i0 in 0..N, otherwise"},
+    {"kernel k(x: f32[N]) -> (y: f32[2..N-2], z: f32[2..N-2]) { t[i] = x[i] where i in 2..N-2; y = t; u = y - t; z = u; }", "u", "i0 in 2..N-2"},
+    {"kernel k(x: f32[N]) -> (y: f32[N]) { y = x where N > 3; y = 2*x where N <= 3; }", "y.0", "i0 in 0..N, N > 3"},
+    // where the kernel has the name, or the equation uses it, an index gets another
+    {"kernel k(x: f32[N, i1], i0_: int) -> (y: f32[N, i1]) { y = sum(i0 in 0..3) x[0, 0]*i0 + x + i0_; }", "y", "i0__ in 0..N, i1_ in 0..i1"},
 };
 
 START_TEST(infers_ranges)
@@ -216,6 +225,13 @@ static const Case type_cases[] = {
     {"kernel k(x: f32[N]) -> (y: f32[N]) { t[5] = 1.0*x[0] where N > 0; t[2] = x[1] where N > 1; y[i] = x[i]; }", "t", "f32[2..6]"},
     {"kernel k(x: f32[N]) -> (y: f32) { t[i] = x[i+3]; y = sum(i) t[i]; }", "t", "f32[0..max(N-3, 0)]"},
     {"kernel k(x: f32[N]) -> (y: f32) where N >= 3 { t[i] = x[i+3]; y = sum(i) t[i]; }", "t", "f32[0..N-3]"},
+    // whole tensors: rank, type and shape come from what is read, whatever the order of the text; what reads none is a scalar
+    {"kernel k(x: f32[M, N]) -> (y: f64[M, N]) { y = a; a = b + s; b = f64(x); s = 2*r; r = sum(i, j) x[i, j]; }", "a", "f64[0..M, 0..N]"},
+    {"kernel k(x: f32[M, N]) -> (y: f64[M, N]) { y = a; a = b + s; b = f64(x); s = 2*r; r = sum(i, j) x[i, j]; }", "s", "f32"},
+    {"kernel k(x: f32[2..N], N: int) -> (y: f32[2..N]) where N >= 2 { y = t; t = x*x; }", "t", "f32[2..N]"},
+    {"kernel k(x: f32[N], a: f32) -> (y: f32) where N >= 1 { t = x - x[0]*a; y = t[N-1]; }", "t", "f32[0..N]"},
+    {"kernel k(x: f32[N], z: u8[M]) -> (y: f32[M]) { t = x[z]; y = t; }", "t", "f32[0..M]"},
+    {"kernel k(x: f32[N]) -> (y: bool[N]) { t = x > 0 && x < 1; y = !t; }", "t", "bool[0..N]"},
 };
 
 START_TEST(infers_types_and_shapes)
@@ -253,6 +269,11 @@ static const Case value_cases[] = {
     {"kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = shl(x[i], 2) + bitand(x[i], 255) + mod(x[i], 7) + floordiv(x[i], 3); }", "y",
      "shl(x[i], 2) + bitand(x[i], 255) + mod(x[i], 7) + floordiv(x[i], 3)"},
     {"kernel k(x: f32[N]) -> (y: f32) { y = sum(i) x[i]*2 + 1; }", "y", "sum(i) x[i]*2.0 + 1.0"},
+    // whole tensors: names with dimensions get indices, scalars and what has subscripts stay
+    {"kernel k(x: f32[M, N], z: f32[M, N], a: f32) -> (y: f32[M, N]) where M >= 1, N >= 1 { y = exp(-x)*a + max(z, x[0, N-1], N); }", "y",
+     "exp(-x[i0, i1])*a + max(max(z[i0, i1], x[0, N-1]), N)"},
+    {"kernel k(x: f32[N]) -> (y: f32[N]) { y = x/sum(k) x[k]; }", "y", "x[i0]/sum(k) x[k]"},
+    {"kernel k(x: f32[V], ids: i32[N]) -> (y: f32[N]) { y = if ids < 0 then 0 else x[ids]; }", "y", "if ids[i0] < 0 then 0.0 else x[ids[i0]]"},
 };
 
 START_TEST(types_right_sides)
@@ -330,6 +351,11 @@ START_TEST(one_mistake_is_one_message)
         "kernel k(x: f32[N], x: f32[M]) -> (y: f32[N]) { y[i] = x[i]; }",
         "kernel k(x: f32[N]) -> (y: f32[N]) { t[i] = 1.0*x[0]; v[i] = t[i]; y[i] = v[i] + sum(j) t[j]; }",
         "kernel k(x: f32[N]) -> (y: f32[N]) { view v[i] = x[i]; t[i] = v[i]; y[i] = t[i]; }",
+        "kernel k(x: f32[N]) -> (y: f32[N]) { view v[i] = x[i]; t = v + 1; y = t; }",
+        "kernel k(x: f32[Q+1, N]) -> (y: f32[N]) { t = 2*x; y[i] = t[0, i]; }",
+        "kernel k(x: f32[N], w: f32[M]) -> (y: f32[N]) { h = what(w); g = h + 1; u[i] = g[i]; y = g + u; }",
+        "kernel k(x: f32[N], w: f32[M]) -> (y: f32[N]) { t = x + w; u = t*t; v[i] = u[i]; y = v; }",
+        "kernel k(x: f32[N], w: f32[M]) -> (y: f32[N]) { t[i] = sum(j) w; u = t; y = u + x; }",
     };
     Analysed r = analyse(programs[_i]);
     ck_assert_msg(r.errors == 1, "%d errors:\n%s", r.errors, r.messages);
@@ -450,6 +476,8 @@ START_TEST(is_linear_in_equations)
         {"kernel k(x: f32[N, N]) -> (y: f32[N, N]) { t0[i, j] = x[i, j];\n", "t%d[i, j] = sum(k) t%d[i, k]*x[k, j];\n", "y[i, j] = t%d[i, j]; }"},
         {"kernel k(x: f32[N]) -> (y: f32) where N >= 5000 { t0[i] = x[i];\n", "t%d[i] = t%d[i+1];\n", "y = t%d[0]; }"},
         {"kernel k(x: f32[N]) -> (y: f32[N]) { w[0] = 1.5*x[0] where N > 0;\n", "w[%d] = 0.5;\n", "y[i] = x[i] * w[%d]; }"},
+        {"kernel k(x: f32[N]) -> (y: f32[N]) { t0 = 2*x;\n", "t%d = 2*t%d + x;\n", "y = t%d; }"},
+        {"kernel k(x: f32[N]) -> (y: f32[N]) { y = t0;\n", "t%2$d = 2*t%1$d + x;\n", "t%d = 2*x; }"},
     };
     Arena *a = arena_new();
     char *text = chain(a, 2000, programs[_i][0], programs[_i][1], programs[_i][2]);
@@ -477,11 +505,11 @@ Suite *suite_sema(void)
     tcase_add_test(c, orders_what_it_finds);
     tcase_add_test(c, keeps_borders);
     tcase_add_test(c, refuses_sizes_on_entry);
-    tcase_add_loop_test(c, one_mistake_is_one_message, 0, 7);
+    tcase_add_loop_test(c, one_mistake_is_one_message, 0, 12);
     tcase_add_test(c, goes_on_after_an_error);
     tcase_add_test(c, suggests_names);
     tcase_add_loop_test(c, survives_any_program, 0, 4);
-    tcase_add_loop_test(c, is_linear_in_equations, 0, 4);
+    tcase_add_loop_test(c, is_linear_in_equations, 0, 6);
     suite_add_tcase(s, c);
     return s;
 }
