@@ -79,6 +79,7 @@ void name_setup(Emit *e);
 const char *c_index(Emit *e, const Expr *x);                            // an index expression, int64_t
 const char *c_value(Emit *e, const Expr *x);                            // any expression
 const char *c_convert(Emit *e, DType from, DType to, const char *x);
+const char *c_subscript(Emit *e, const Tensor *t, int d, const Expr *sub);       // c_index, but for what storage has no place for
 const char *c_place(Emit *e, const Tensor *t, Expr *const *subs);       // the lvalue (as stored)
 const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs);   // the same from subscripts as text
 const char *c_load(Emit *e, const Tensor *t, const char *place);        // place -> value

@@ -288,11 +288,18 @@ const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs)
     return place_at(e, t, subs);
 }
 
+const char *c_subscript(Emit *e, const Tensor *t, int d, const Expr *sub)
+{
+    const Storage *st = &e->t->storage[t->id];
+    bool dropped = st->kind != STORE_PARAM && st->dim[d].kind == DIM_DROP && t->border[d].kind == BORDER_NONE && !c_subscript_is_data(sub);
+    return dropped ? "0" : c_index(e, sub);
+}
+
 const char *c_place(Emit *e, const Tensor *t, Expr *const *subs)
 {
     const char *text[MAX_RANK];
     for (int d = 0; d < t->rank; d++)
-        text[d] = c_index(e, subs[d]);
+        text[d] = c_subscript(e, t, d, subs[d]);
     return place_at(e, t, text);
 }
 
@@ -344,7 +351,7 @@ static const char *read_value(Emit *e, const Expr *x)
     const Tensor *t = x->tensor;
     const char *sub[MAX_RANK] = { 0 }, *before = "", *test = "";
     for (int d = 0; d < t->rank; d++) {
-        sub[d] = c_index(e, x->args[d]);
+        sub[d] = c_subscript(e, t, d, x->args[d]);
         bool data = c_subscript_is_data(x->args[d]), bordered = t->border[d].kind != BORDER_NONE && (x->outside >> d & 1);
         if (!data && !bordered)
             continue;

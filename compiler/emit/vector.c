@@ -213,7 +213,7 @@ static const char *v_read(Emit *e, const Expr *x)
     // Borders across the lanes: the loop stays inside. Borders of other dimensions are the same for all lanes.
     const char *subs[MAX_RANK], *test = "";
     for (int d = 0; d < t->rank; d++) {
-        subs[d] = c_index(e, x->args[d]);
+        subs[d] = c_subscript(e, t, d, x->args[d]);
         if (!(x->outside >> d & 1) || expr_uses(x->args[d], e->vec->index))
             continue;
         const char *lo = c_index(e, t->lo[d]), *hi = c_index(e, t->hi[d]);

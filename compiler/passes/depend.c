@@ -471,18 +471,18 @@ static int64_t bound(isl_val *v, int64_t unbounded)
     return x;
 }
 
-// Is index s of an initialisation the one that its scatter chooses by data? It goes with no index of that.
-static bool is_chosen(const Dep *d, int s)
+bool depend_is_chosen(const Program *g, const Stmt *s, int idx)
 {
-    bool shared = d->src->eq != d->dst->eq || d->src->kind != STMT_INIT;
-    for (int i = 0; !shared && i < d->dst->n; i++)
-        shared = d->dst->index[i] == d->src->index[s];
+    const Stmt *update = s->kind == STMT_INIT ? g->stmts.at[s->id + 1] : NULL;
+    bool shared = !update;
+    for (int i = 0; !shared && i < update->n; i++)
+        shared = update->index[i] == s->index[idx];
     return !shared;
 }
 
 static Distance compute_distance(Program *g, Dep *d, int s, int t)
 {
-    if (d->guessed || is_chosen(d, s))
+    if (d->guessed || (d->dst->eq == d->src->eq && depend_is_chosen(g, d->src, s)))
         return (Distance){ -DISTANCE_INF, DISTANCE_INF, true };
     depend_budget_begin(g);
     isl_set *wrapped = isl_set_flatten(isl_map_wrap(isl_map_copy(d->map)));

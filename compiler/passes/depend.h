@@ -72,6 +72,9 @@ void depend_give_up(Program *g, Range range, const char *fmt, ...) __attribute__
 // theta(dst) - theta(src) without shifts, for index `s` of src and `t` of dst, both with this sign.
 Distance depend_distance(Program *g, Dep *d, int s, int t, int sign);
 
+// Is it the index of an initialisation in whose place its update, a scatter, has data? It goes with no index of that.
+bool depend_is_chosen(const Program *g, const Stmt *s, int idx);
+
 // Calls f for every READ below e with the conditions (affine ones only matter) that hold there.
 typedef void (*ReadVisitor)(void *data, Expr *read, int nconds, Expr *const *conds);
 void depend_visit_reads(Arena *a, Expr *e, ReadVisitor f, void *data);

@@ -133,6 +133,7 @@ static bool run_lower(Job *j)
     for (int i = 0; i < j->plan->leaves.n; i++)
         lower_leaf(j->plan, j->tile, j->plan->leaves.at[i]);
     unreached_reads(j->plan, j->tile);
+    tidy_kernel(j->plan, j->tile);
     j->lowered = true;
     return true;
 }

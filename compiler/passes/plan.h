@@ -113,6 +113,7 @@ void storage_assign(Plan *p, TileKernel *t);                                 // 
 void capacity_check(Plan *p, const TileKernel *t, const Leaf *leaf);         // tiles fit the memories that they are said to be in
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf
 void unreached_reads(Plan *p, TileKernel *t);                                // reads of registers outside of their lifetime
+void tidy_kernel(Plan *p, TileKernel *t);                                    // what nobody needs
 void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
 void tiling_of_plan(Plan *p, Tilings *list);                                 // adds the tiles of the outputs
 

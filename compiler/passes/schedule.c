@@ -125,7 +125,7 @@ static bool find_index(Reader *r, const char *path, Range range, Targets *out)
     for (int i = 0; i < r->g->stmts.n; i++)
         for (int k = 0; k < r->g->stmts.at[i]->n; k++) {
             int rank = index_rank(r, r->g->stmts.at[i], k, path);
-            if (rank && (rank != RANK_PART || r->parts))
+            if (rank && (rank != RANK_PART || r->parts) && !depend_is_chosen(r->g, r->g->stmts.at[i], k))
                 VEC_PUSH(r->c.a, out, ((Target){ r->g->stmts.at[i], k, rank + r->rank }));
         }
     if (out->n == 0)
