@@ -11,5 +11,6 @@
         if (!(condition))                \
             ck_abort_msg(__VA_ARGS__);   \
     } while (0)
+#define OFTEN_ASSERT_INT_EQ(a, b) OFTEN_ASSERT_MSG((a) == (b), "not so: %s is %s: %#llx, %#llx", #a, #b, (long long)(a), (long long)(b))
 
 #endif
