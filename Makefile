@@ -127,7 +127,7 @@ unit_obj := $(unit_src:%.c=$(BUILD)/%.o)
 unit_suites := $(patsubst tests/unit/test_%.c,SUITE(%),$(filter tests/unit/test_%.c,$(unit_src)))
 $(BUILD)/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags | $(BUILD)/gen/parser.h $(BUILD)/tests/unit/suites.def
 	@mkdir -p $(@D)
-	$(call say,CC)$(compile) -Icompiler -I$(BUILD)/gen -I$(BUILD)/tests/unit -Iruntime/src -c -o $@ $<
+	$(call say,CC)$(compile) -Icompiler -I$(BUILD)/gen -I$(BUILD)/tests/unit -Itests/unit -Iruntime/src $(OPENMP) -c -o $@ $<
 ifneq ($(file <$(BUILD)/tests/unit/suites.def),$(unit_suites))
 $(BUILD)/tests/unit/suites.def: always
 endif

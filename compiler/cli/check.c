@@ -433,6 +433,7 @@ static void say_difference(Trial *t, int o, int64_t k, const void *actual, int64
 
 typedef struct {
     Trial *trial;
+    Arena *arena;                // of this call: its buffers would add up over the settings
     const Setting *setting;
     Layout in, out;
     Guarded **buffers;           // inputs, then outputs; NULL for dimensions
@@ -443,7 +444,7 @@ typedef struct {
 static void make_buffers(CallState *s)
 {
     Trial *t = s->trial;
-    Arena *a = t->arena;
+    Arena *a = s->arena;
     const Kernel *k = t->check->job->kernel;
     int n = k->params.n + k->outputs.n;
     s->buffers = ARENA_ARRAY(a, Guarded *, n + 1);
@@ -488,7 +489,7 @@ static bool canaries_live(CallState *s)
     const Kernel *k = t->check->job->kernel;
     for (int i = 0; i < k->params.n + k->outputs.n; i++) {
         bool is_input = i < k->params.n;
-        if (!s->buffers[i] || guarded_intact(t->arena, s->buffers[i], is_input ? t->inputs[i] : NULL))
+        if (!s->buffers[i] || guarded_intact(s->arena, s->buffers[i], is_input ? t->inputs[i] : NULL))
             continue;
         const Tensor *tensor = is_input ? k->params.at[i].tensor : k->outputs.at[i - k->params.n];
         say_start(t->check, tensor->range);
@@ -579,19 +580,28 @@ static bool status_agrees(CallState *s, pto_status status)
     return false;
 }
 
+static bool call_is_right(CallState *s)
+{
+    const CheckJob *j = s->trial->check->job;
+    make_buffers(s);
+    poison_workspace(s);
+    options_doing(j->doing, s->trial->again);
+    pto_status status = j->code->call(s->setting->context, s->args);
+    options_doing(j->doing, "");
+    s->trial->check->result->runs++;
+    if (!canaries_live(s) || !status_agrees(s, status))
+        return false;
+    return status != PTO_OK || (outputs_agree(s) && bits_agree(s));
+}
+
 static bool call_once(Trial *t, int k)
 {
     const Setting *setting = &t->check->settings[k];
-    CallState s = {.trial = t, .setting = setting, .in = (Layout)((k + t->number) % LAYOUT_COUNT), .out = (Layout)((k + 2 * t->number) % LAYOUT_COUNT)};
-    make_buffers(&s);
-    poison_workspace(&s);
-    options_doing(t->check->job->doing, t->again);
-    pto_status status = t->check->job->code->call(setting->context, s.args);
-    options_doing(t->check->job->doing, "");
-    t->check->result->runs++;
-    if (!canaries_live(&s) || !status_agrees(&s, status))
-        return false;
-    return status != PTO_OK || (outputs_agree(&s) && bits_agree(&s));
+    CallState s = {.trial = t, .arena = arena_new(), .setting = setting,
+                   .in = (Layout)((k + t->number) % LAYOUT_COUNT), .out = (Layout)((k + 2 * t->number) % LAYOUT_COUNT)};
+    bool right = call_is_right(&s);
+    arena_free(s.arena);
+    return right;
 }
 
 // ---- one size ----

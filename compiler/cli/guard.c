@@ -71,11 +71,27 @@ void *guarded_at(const Guarded *g, int64_t k)
     return (unsigned char *)g->tensor.data + offset_of(&g->tensor, k) * dtype_bytes(g->type);
 }
 
+// Elements lie in rows, along the last dimension: only their starts are looked up.
+static int64_t row_of(const pto_tensor *t) { return t->rank > 0 && t->shape[t->rank - 1] > 0 ? t->shape[t->rank - 1] : 1; }
+
+// A row from memory that is `from_step` elements apart to memory that is `to_step` apart.
+static void copy_row(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step, int64_t n, int64_t bytes)
+{
+    if (to_step == 1 && from_step == 1) {
+        memcpy(to, from, (size_t)(n * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * to_step * bytes, from + i * from_step * bytes, (size_t)bytes);
+}
+
+static int64_t step_of(const pto_tensor *t) { return t->rank > 0 ? t->stride[t->rank - 1] : 1; }
+
 void guarded_put(Guarded *g, const Array *x)
 {
-    size_t bytes = (size_t)dtype_bytes(g->type);
-    for (int64_t k = 0; k < x->size; k++)
-        memcpy(guarded_at(g, k), (const char *)x->data + (size_t)k * bytes, bytes);
+    int64_t bytes = dtype_bytes(g->type), row = row_of(&g->tensor), step = step_of(&g->tensor);
+    for (int64_t k = 0; k < x->size; k += row)
+        copy_row(guarded_at(g, k), step, (const unsigned char *)x->data + k * bytes, 1, row, bytes);
 }
 
 void guarded_poison(Guarded *g)
@@ -87,13 +103,12 @@ void guarded_poison(Guarded *g)
 
 bool guarded_intact(Arena *scratch, const Guarded *g, const Array *x)
 {
-    size_t bytes = (size_t)dtype_bytes(g->type);
     unsigned char *expected = arena_alloc(scratch, g->bytes);
     memset(expected, PATTERN, g->bytes);
-    int64_t n = pto_tensor_elements(&g->tensor);
-    for (int64_t k = 0; k < n; k++) {
+    int64_t n = pto_tensor_elements(&g->tensor), bytes = dtype_bytes(g->type), row = row_of(&g->tensor), step = step_of(&g->tensor);
+    for (int64_t k = 0; k < n; k += row) {
         const unsigned char *at = guarded_at(g, k);
-        memcpy(expected + (at - g->block), x ? (const unsigned char *)x->data + (size_t)k * bytes : at, bytes);
+        copy_row(expected + (at - g->block), step, x ? (const unsigned char *)x->data + k * bytes : at, x ? 1 : step, row, bytes);
     }
     return memcmp(expected, g->block, g->bytes) == 0;
 }

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/diag.h"
+#include "base/sanitize.h"
 #include "cli/unit.h"
 #include "data/output.h"
 #include "machine/machine.h"
@@ -46,17 +47,6 @@ void arena_oom_handler(void)
     _exit(EXIT_INTERNAL);
 }
 
-#if defined(__has_feature)
-#define HAS_FEATURE(x) __has_feature(x)
-#else
-#define HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 // A crash is reported from a stack of its own: it may come from having none left. Sanitizers have better reports.
 static void install_handlers(void)
 {
@@ -66,7 +56,7 @@ static void install_handlers(void)
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGTERM, &interrupt, NULL);
     sigaction(SIGHUP, &interrupt, NULL);
-    if (SANITIZED)
+    if (UNDER_ASAN || UNDER_TSAN)
         return;
     sigaltstack(&alternative, NULL);
     static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};

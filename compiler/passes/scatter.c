@@ -78,8 +78,9 @@ static Expr *compare(Arena *a, Op op, Expr *x, Expr *y)
 static bool follows(const Poly *p, const Expr *cond)
 {
     isl_set *s = poly_cond(p, (PolyIndices){ 0, NULL }, cond);
-    bool is = s && isl_set_is_subset(p->context, isl_set_params(isl_set_copy(s))) == isl_bool_true;
-    isl_set_free(s);
+    isl_set *where = s ? isl_set_params(s) : NULL;
+    bool is = where && isl_set_is_subset(p->context, where) == isl_bool_true;
+    isl_set_free(where);
     return is;
 }
 

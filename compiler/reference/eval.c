@@ -4,6 +4,7 @@
 // computed). Poison travels as a value, so that a fault counts only where an output needs it.
 #include "reference/eval.h"
 
+#include "base/sanitize.h"
 #include "data/element.h"
 #include "reference/run.h"
 
@@ -418,14 +419,9 @@ static void *evaluate_on_thread(void *data)
     return NULL;
 }
 
-#if defined(__has_feature)
-#define HAS_FEATURE(x) __has_feature(x)
-#else
-#define HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#if UNDER_TSAN
 #define LARGEST_STACK ((size_t)6 << 20)      // TSan keeps at most 65536 frames
-#elif defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+#elif UNDER_ASAN
 #define LARGEST_STACK ((size_t)2 << 30)
 #else
 #define LARGEST_STACK ((size_t)16 << 30)

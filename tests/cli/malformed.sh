@@ -30,14 +30,16 @@ printf 'func.func @f(%%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %%a : tens
 attempt mlir.pto
 says out.txt '[not-pto]'
 
-# Every sample, cut at a few places and with single bytes replaced.
+# Every sample, cut at a few places and with single bytes replaced; in the slow builds with fewer of them.
+places='11 23 37 59 71 83 97'
+case $CONFIG in asan | tsan) places='23 59 83' ;; esac
 for f in "$SOURCE"/samples/*.pto; do
     size=$(wc -c <"$f")
     for part in 3 5 7 8 9; do
         head -c $((size * part / 10)) "$f" >cut.pto
         attempt cut.pto
     done
-    for place in 11 23 37 59 71 83 97; do
+    for place in $places; do
         at=$((size * place / 100))
         for byte in '(' ';' 0 '"'; do
             { head -c $at "$f"; printf '%s' "$byte"; tail -c +$((at + 2)) "$f"; } >changed.pto

@@ -1,6 +1,8 @@
 // libptort: half conversions: every pattern, halfway cases from f64, and outside data where it is there.
 #include "ptort/half.h"
 
+#include "often.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,14 +40,14 @@ START_TEST(every_pattern)
     const Format *f = &formats[_i];
     for (int h = 0; h < 65536; h++) {
         double x = value_of((uint16_t)h, f->digits, f->bias);
-        ck_assert(same(f->to_f32((uint16_t)h), x));
-        ck_assert(same(f->to_f64((uint16_t)h), x));
+        OFTEN_ASSERT(same(f->to_f32((uint16_t)h), x));
+        OFTEN_ASSERT(same(f->to_f64((uint16_t)h), x));
         uint16_t narrow = f->from_f32((float)x), direct = f->from_f64(x);
         if (isnan(x)) {
-            ck_assert((narrow & 0x7fff) > f->infinity && (direct & 0x7fff) > f->infinity);
+            OFTEN_ASSERT((narrow & 0x7fff) > f->infinity && (direct & 0x7fff) > f->infinity);
         } else {
-            ck_assert_int_eq(narrow, h);
-            ck_assert_int_eq(direct, h);
+            OFTEN_ASSERT_INT_EQ(narrow, h);
+            OFTEN_ASSERT_INT_EQ(direct, h);
         }
     }
 }
@@ -60,16 +62,16 @@ START_TEST(halfway)
         double high = h + 1 < f->infinity ? value_of((uint16_t)(h + 1), f->digits, f->bias) : ldexp(1, f->bias + 1);
         double middle = low + (high - low) / 2;
         uint16_t even = (uint16_t)(h % 2 ? h + 1 : h);
-        ck_assert_int_eq(f->from_f64(middle), even);
-        ck_assert_int_eq(f->from_f64(nextafter(middle, 0)), h);
-        ck_assert_int_eq(f->from_f64(nextafter(middle, INFINITY)), h + 1);
-        ck_assert_int_eq(f->from_f64(-middle), even | 0x8000);
-        ck_assert_int_eq(f->from_f64(-nextafter(middle, INFINITY)), (h + 1) | 0x8000);
+        OFTEN_ASSERT_INT_EQ(f->from_f64(middle), even);
+        OFTEN_ASSERT_INT_EQ(f->from_f64(nextafter(middle, 0)), h);
+        OFTEN_ASSERT_INT_EQ(f->from_f64(nextafter(middle, INFINITY)), h + 1);
+        OFTEN_ASSERT_INT_EQ(f->from_f64(-middle), even | 0x8000);
+        OFTEN_ASSERT_INT_EQ(f->from_f64(-nextafter(middle, INFINITY)), (h + 1) | 0x8000);
         float single = (float)middle;
-        ck_assert_double_eq(single, middle);
-        ck_assert_int_eq(f->from_f32(single), even);
-        ck_assert_int_eq(f->from_f32(nextafterf(single, 0)), h);
-        ck_assert_int_eq(f->from_f32(nextafterf(single, INFINITY)), h + 1);
+        OFTEN_ASSERT((double)single == middle);
+        OFTEN_ASSERT_INT_EQ(f->from_f32(single), even);
+        OFTEN_ASSERT_INT_EQ(f->from_f32(nextafterf(single, 0)), h);
+        OFTEN_ASSERT_INT_EQ(f->from_f32(nextafterf(single, INFINITY)), h + 1);
     }
     ck_assert_int_eq(f->from_f64(1e300), f->infinity);
     ck_assert_int_eq(f->from_f64(-1e300), f->infinity | 0x8000);
@@ -108,9 +110,9 @@ START_TEST(between_halves)
     for (int h = 0; h < 65536; h++) {
         double x = pto_f16_to_f64((uint16_t)h), y = pto_bf16_to_f64((uint16_t)h);
         if (!isnan(x))
-            ck_assert_int_eq(pto_f16_to_bf16((uint16_t)h), pto_f64_to_bf16(x));
+            OFTEN_ASSERT_INT_EQ(pto_f16_to_bf16((uint16_t)h), pto_f64_to_bf16(x));
         if (!isnan(y))
-            ck_assert_int_eq(pto_bf16_to_f16((uint16_t)h), pto_f64_to_f16(y));
+            OFTEN_ASSERT_INT_EQ(pto_bf16_to_f16((uint16_t)h), pto_f64_to_f16(y));
     }
 }
 END_TEST
