@@ -70,28 +70,12 @@ static const char *axes(Plan *p, const Node *grid)
     return explain_list(p->a, grid->ndims, names);
 }
 
-static bool in_grid(const StmtPlan *sp, int idx)
-{
-    for (int q = 0; q < sp->nintervals; q++)
-        if (sp->interval[q].theta.idx == idx)
-            return true;
-    return false;
-}
-
-static int index_called(const Stmt *s, const char *name)
-{
-    for (int i = 0; i < s->n; i++)
-        if (strcmp(s->index[i]->name, name) == 0)
-            return i;
-    return -1;
-}
-
 // A dependence of the leaf that an index of this name carries.
 static Dep *carried(Plan *p, const Leaf *leaf, const char *name, Distance *r)
 {
     for (int i = 0; i < leaf->deps.n; i++) {
         Dep *d = leaf->deps.at[i];
-        int x = index_called(d->src, name), y = index_called(d->dst, name);
+        int x = plan_index_called(d->src, name), y = plan_index_called(d->dst, name);
         if (x < 0 || y < 0)
             continue;
         *r = depend_distance(p->g, d, x, y, 1);
@@ -120,7 +104,7 @@ static void explain_other_axes(Plan *p, Leaf *leaf)
         bool outer = false;
         for (int k = 0; k < leaf->nouter; k++)
             outer = outer || sp->path[k].theta.idx == i;
-        if (outer || in_grid(sp, i))
+        if (outer || plan_in_grid(sp, i))
             continue;
         Distance r;
         Dep *d = carried(p, leaf, name, &r);

@@ -214,22 +214,6 @@ bool fuse_may_be_outer(Fuse *f, const Group *g, const Theta *theta)
     return true;
 }
 
-static bool in_grid(const StmtPlan *sp, int idx)
-{
-    for (int q = 0; q < sp->nintervals; q++)
-        if (sp->interval[q].theta.idx == idx)
-            return true;
-    return false;
-}
-
-static int index_called(const Stmt *s, const char *name)
-{
-    for (int i = 0; i < s->n; i++)
-        if (strcmp(s->index[i]->name, name) == 0)
-            return i;
-    return -1;
-}
-
 // A dependence that keeps the index from running in parallel: one of the statement's own, or with another. In a wave,
 // positive distances are no hindrance.
 static Dep *carried(Fuse *f, const Stmt *s, int idx, bool wave, Distance *r)
@@ -240,7 +224,7 @@ static Dep *carried(Fuse *f, const Stmt *s, int idx, bool wave, Distance *r)
             Dep *d = f->p->g->deps.at[i];
             if ((d->src != s && d->dst != s) || (d->src == d->dst) != own)
                 continue;
-            int x = index_called(d->src, name), y = index_called(d->dst, name);
+            int x = plan_index_called(d->src, name), y = plan_index_called(d->dst, name);
             if (x < 0 || y < 0)
                 continue;
             *r = depend_distance(f->p->g, d, x, y, 1);
@@ -280,10 +264,10 @@ void fuse_check_wishes(Fuse *f)
         const Stmt *s = f->p->g->stmts.at[i];
         const StmtWish *w = wish(f, s);
         for (int k = 0; w && k < w->naxes; k++)
-            if (!in_grid(plan_of(f->p, s), w->axis[k].idx) && !schedule_told(all, w->parallel->range))
+            if (!plan_in_grid(plan_of(f->p, s), w->axis[k].idx) && !schedule_told(all, w->parallel->range))
                 refuse_axis(f, s, w, &w->axis[k]);
         for (int k = 0; w && k < s->nouter; k++)
-            if (w->overlap[k] && !in_grid(plan_of(f->p, s), k) && !schedule_told(all, w->overlap[k]->range))
+            if (w->overlap[k] && !plan_in_grid(plan_of(f->p, s), k) && !schedule_told(all, w->overlap[k]->range))
                 diag_report(f->p->g->diags, D_SCHEDULE, w->overlap[k]->range, "%s is not computed in tiles of `%s`: there is nothing to overlap",
                             stmt_text(f->p->a, f->p->g, s), s->index[k]->name);
     }

@@ -140,15 +140,6 @@ static bool same_box(const Stmt *x, const Stmt *y, int i, int j)
 
 // ---- joining --------------------------------------------------------------------------------------------------
 
-// Is the loop over this index cut by the tile? Loops that are and loops that are not have little in common.
-static bool is_cut(const StmtPlan *sp, int idx)
-{
-    for (int i = 0; i < sp->nintervals; i++)
-        if (sp->interval[i].theta.idx == idx)
-            return true;
-    return false;
-}
-
 // Do the trial choices of `c` go with group g's loop? Shifts the trial so that they do.
 static bool fits(Order *o, const Group *g, const StmtList *c, const DepList *cross)
 {
@@ -158,7 +149,8 @@ static bool fits(Order *o, const Group *g, const StmtList *c, const DepList *cro
     const Stmt *mine = g->stmts.at[0], *its = c->at[0];
     if (o->theta[mine->id].sign != sign || g->loop->tile != tile_of(o, c, o->trial))
         return false;
-    if (is_cut(plan_of(o->p, mine), o->theta[mine->id].idx) != is_cut(plan_of(o->p, its), o->trial[its->id].idx))
+    // Loops that the tile cuts and loops that it does not have little in common.
+    if (plan_in_grid(plan_of(o->p, mine), o->theta[mine->id].idx) != plan_in_grid(plan_of(o->p, its), o->trial[its->id].idx))
         return false;
     for (int i = 0; i < cross->n; i++) {
         Dep *d = cross->at[i];

@@ -12,6 +12,8 @@
 #include "passes/schedule.h"
 #include "passes/tiling.h"
 
+#include <string.h>
+
 #define MAX_LOOPS 24
 
 typedef VEC(const char *) Sentences;                                 // of --explain
@@ -80,6 +82,24 @@ typedef struct {
 } Plan;
 
 static inline StmtPlan *plan_of(const Plan *p, const Stmt *s) { return &p->stmt[s->id]; }
+
+// Is the loop over the index cut into the tiles of the grid?
+static inline bool plan_in_grid(const StmtPlan *sp, int idx)
+{
+    for (int q = 0; q < sp->nintervals; q++)
+        if (sp->interval[q].theta.idx == idx)
+            return true;
+    return false;
+}
+
+// The position of a statement's index by its name, or -1.
+static inline int plan_index_called(const Stmt *s, const char *name)
+{
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->index[i]->name, name) == 0)
+            return i;
+    return -1;
+}
 
 // graph.c --------------------------------------------------------------------------------------------------------
 // Strongly connected components of `stmts` under `deps`, in a topological order that keeps the text's order where it can.

@@ -56,11 +56,10 @@ static Expr *number(Plan *p, int64_t v)
     return expr_int(p->a, DT_INDEX, v, (Range){ 0, 0 });
 }
 
-static bool in_grid(const StmtPlan *sp, int idx)
+static bool has_loop(const StmtPlan *sp, int idx)
 {
-    for (int q = 0; q < sp->nintervals; q++)
-        if (sp->interval[q].theta.idx == idx)
-            return true;
+    if (plan_in_grid(sp, idx))
+        return true;
     for (int k = 0; k < sp->npath; k++)
         if (sp->path[k].theta.idx == idx)
             return true;
@@ -109,7 +108,7 @@ static Expr *inner_points(Plan *p, const Leaf *leaf)
         int depth = 0;
         for (int k = 0; k < s->n; k++) {
             bool even;
-            Expr *extent = in_grid(plan_of(p, s), k) ? NULL : tile_size_extent(p, s, k, &even);
+            Expr *extent = has_loop(plan_of(p, s), k) ? NULL : tile_size_extent(p, s, k, &even);
             if (!extent)
                 continue;
             product = product ? index_expr(p, OP_MUL, product, extent) : extent;
