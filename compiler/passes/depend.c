@@ -39,7 +39,8 @@ static PolyIndices indices_of(const Stmt *s)
 // The index that data chooses is no index of the statement: its place on the left takes the data.
 static void make_scatter(Program *g, Stmt *s, const Scatter *x)
 {
-    s->domain = isl_set_set_tuple_id(isl_set_project_out(s->domain, isl_dim_set, (unsigned)x->position, 1), isl_set_get_tuple_id(s->domain));
+    isl_id *id = isl_set_get_tuple_id(s->domain);
+    s->domain = isl_set_set_tuple_id(isl_set_project_out(s->domain, isl_dim_set, (unsigned)x->position, 1), id);
     s->n--;
     s->nouter--;
     for (int i = x->position; i < s->n; i++)
