@@ -179,8 +179,8 @@ isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e)
         return x ? isl_pw_aff_neg(x) : NULL;
     }
     case OP_ABS: {
-        isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
-        return x ? isl_pw_aff_max(isl_pw_aff_copy(x), isl_pw_aff_neg(x)) : NULL;
+        isl_pw_aff *x = poly_aff(p, ix, e->args[0]), *negated = x ? isl_pw_aff_neg(isl_pw_aff_copy(x)) : NULL;
+        return x ? isl_pw_aff_max(x, negated) : NULL;
     }
     case OP_SELECT: return aff_select(p, ix, e);
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_MIN: case OP_MAX:
