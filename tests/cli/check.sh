@@ -60,10 +60,12 @@ kernel rows(u0: f32[N], T: int) -> (u: f32[T+1, N]) {
 schedule rows { tile u.1.i = 24; parallel u.1.i; }
 kernel one(a: f32) -> (y: f32) { y = if a > 100 then a else 7; }
 END
+export RIGHT_CC="$CC"
 cat >wrong-cc <<'END'
 #!/bin/sh
 for word; do case $word in *.c) sed 's/\<7\.0*f\?\>/8.0f/g' "$word" >"$word.new" && mv "$word.new" "$word" ;; esac; done
-exec cc "$@"
+# shellcheck disable=SC2086
+exec $RIGHT_CC "$@"
 END
 chmod +x wrong-cc
 exits 0 "$PTOC" check tiles.pto --dim M=75 --dim N=50 -k seven
