@@ -525,23 +525,44 @@ static Groups make_groups(Fuse *f, const StmtList *stmts, const DepList *deps, i
     return groups;
 }
 
-// A tensor computed on halos must not be read from other groups.
+// Is a tensor written in other groups too? Then it is no tile's own, and tiles that compute it on halos would write the
+// same elements at the same time.
+static bool is_written_elsewhere(Fuse *f, int tensor, const Member *s, int list_id)
+{
+    const StmtList *writers = &f->p->g->writers[tensor];
+    for (int i = 0; i < writers->n; i++) {
+        const Member *w = &f->member[writers->at[i]->id];
+        if (w->list != list_id || w->group != s->group)
+            return true;
+    }
+    return false;
+}
+
+static bool is_read_elsewhere(Fuse *f, const DepList *out, const Member *s, int list_id)
+{
+    for (int i = 0; i < out->n; i++) {
+        const Member *t = &f->member[out->at[i]->dst->id];
+        if (t->list != list_id || t->group != s->group)
+            return true;
+    }
+    return false;
+}
+
+// A tensor computed on halos must be seen in its group alone.
 static bool forbid_escaping_halos(Fuse *f, const StmtList *stmts, const Groups *groups, int list_id)
 {
     bool changed = false;
     for (int k = 0; k < stmts->n; k++) {
-        const Member *s = &f->member[stmts->at[k]->id];
-        const DepList *out = &f->out[stmts->at[k]->id];
+        const Stmt *stmt = stmts->at[k];
+        const Member *s = &f->member[stmt->id];
+        int tensor = stmt->eq->lhs->id;
         bool halo = false;
         for (int q = 0; s->group >= 0 && q < groups->at[s->group]->ndims; q++)
             halo = halo || s->before[q] + s->after[q] > 0;
-        for (int i = 0; halo && i < out->n; i++) {
-            const Member *t = &f->member[out->at[i]->dst->id];
-            if ((t->list == list_id && s->group == t->group) || f->no_halo[out->at[i]->tensor->id])
-                continue;
-            f->no_halo[out->at[i]->tensor->id] = true;
-            changed = true;
-        }
+        if (!halo || f->no_halo[tensor] || (!is_read_elsewhere(f, &f->out[stmt->id], s, list_id) && !is_written_elsewhere(f, tensor, s, list_id)))
+            continue;
+        f->no_halo[tensor] = true;
+        changed = true;
     }
     return changed;
 }
