@@ -27,6 +27,8 @@ typedef struct {
     StmtList users;               // writers and readers
     StmtList writers;
     DepList deps;                 // of this tensor
+    int level;                    // the depth of the loop along which it may be folded
+    bool inside;                  // is that a loop inside the leaf?
 } Life;
 
 // ---- who uses it ----------------------------------------------------------------------------------------------
@@ -333,6 +335,202 @@ static bool passes(const Life *l, int k)
     return true;
 }
 
+// ---- folding along a loop -----------------------------------------------------------------------------------------
+
+// What a loop does to a dimension: the newest element at theta is sign * theta + c.
+typedef struct { const Loop *loop; int dim, sign; int64_t c; } Front;
+
+// How far behind the newest element an instance of the loop reads what `d`, from outside of it, has written. Beyond the newest
+// is as bad as too old.
+static int64_t age_of_outside(const Life *l, const Front *front, Dep *d, Theta t)
+{
+    if (d->guessed)
+        return DISTANCE_INF;
+    depend_budget_begin(l->p->g);
+    isl_map *read = isl_map_apply_range(isl_map_reverse(isl_map_copy(d->map)), depend_write(l->p->g, d->src));
+    isl_set *both = isl_set_flatten(isl_map_wrap(read));
+    isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(both));
+    isl_aff *theta = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_set, (unsigned)t.idx);
+    isl_aff *element = isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)(d->dst->n + front->dim));
+    theta = isl_aff_add_constant_si(t.sign < 0 ? isl_aff_neg(theta) : theta, (int)t.shift);
+    element = isl_aff_add_constant_si(element, (int)-front->c);
+    isl_aff *age = isl_aff_sub(theta, front->sign < 0 ? isl_aff_neg(element) : element);
+    isl_val *min = isl_set_min_val(both, age), *max = isl_set_max_val(both, age);
+    bool known = min && max && isl_val_is_int(min) && isl_val_is_int(max) && isl_val_get_num_si(min) >= 0;
+    int64_t oldest = known ? isl_val_get_num_si(max) : DISTANCE_INF;
+    isl_val_free(min);
+    isl_val_free(max);
+    isl_aff_free(age);
+    isl_set_free(both);
+    return depend_budget_end(l->p->g) ? oldest : DISTANCE_INF;
+}
+
+// The largest age at which an element is read inside the loop: how far behind the newest written one.
+static int64_t oldest_read(const Life *l, const Front *front)
+{
+    int64_t oldest = 0;
+    for (int i = 0; i < l->deps.n; i++) {
+        Dep *d = l->deps.at[i];
+        const PathEntry *s = loop_at(plan_of(l->p, d->src), l->level), *t = loop_at(plan_of(l->p, d->dst), l->level);
+        if (!t || t->loop != front->loop)
+            continue;
+        int64_t age;
+        if (s && s->loop == front->loop) {
+            Distance r = graph_distance(l->p, d, s->theta, t->theta);
+            age = r.min < 0 ? DISTANCE_INF : r.max;
+        } else {
+            age = age_of_outside(l, front, d, t->theta);
+        }
+        oldest = age > oldest ? age : oldest;
+    }
+    return oldest;
+}
+
+static bool in_loop(const Life *l, const Stmt *s, const Loop *loop)
+{
+    const PathEntry *e = loop_at(plan_of(l->p, s), l->level);
+    return e && e->loop == loop;
+}
+
+typedef struct { const Life *l; const Stmt *s; isl_set *read; } Outside;
+
+static void collect_read(void *data, Expr *read, int nconds, Expr *const *conds)
+{
+    Outside *o = data;
+    if (read->tensor != o->l->x)
+        return;
+    isl_set *r = isl_map_range(depend_access(o->l->p->g, o->s, read, nconds, conds));
+    o->read = o->read ? isl_set_union(o->read, r) : r;
+}
+
+static isl_set *read_by(const Life *l, const Stmt *s)
+{
+    Outside o = { l, s, NULL };
+    depend_stmt_reads(l->p->a, s, collect_read, &o);
+    return o.read;
+}
+
+// { element : its coordinate `dim` is within `window` of the last one written in the loop }
+static isl_set *last_window(const Life *l, const Front *front, int64_t window)
+{
+    int dim = front->dim, sign = front->sign;
+    isl_set *written = NULL;
+    for (int i = 0; i < l->writers.n; i++)
+        if (in_loop(l, l->writers.at[i], front->loop)) {
+            isl_set *w = isl_map_range(depend_write(l->p->g, l->writers.at[i]));
+            written = written ? isl_set_union(written, w) : w;
+        }
+    isl_pw_aff *edge = sign > 0 ? isl_set_dim_max(isl_set_copy(written), dim) : isl_set_dim_min(isl_set_copy(written), dim);
+    isl_space *space = isl_set_get_space(written);
+    isl_set_free(written);
+    isl_pw_aff *x = isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(space), isl_dim_set, (unsigned)dim));
+    edge = isl_pw_aff_add_dims(edge, isl_dim_in, (unsigned)l->x->rank);
+    edge = isl_pw_aff_set_tuple_id(edge, isl_dim_in, isl_pw_aff_get_tuple_id(x, isl_dim_in));
+    isl_val *w = isl_val_int_from_si(l->p->g->poly->isl, sign > 0 ? -window : window);
+    edge = isl_pw_aff_add_constant_val(edge, w);
+    return sign > 0 ? isl_pw_aff_gt_set(x, edge) : isl_pw_aff_lt_set(x, edge);
+}
+
+// Who reads outside the loop must read only what the loop left standing; who writes before it, at most a window.
+static bool outside_agrees(const Life *l, const Front *front, int64_t window)
+{
+    int dim = front->dim;
+    isl_set *standing = last_window(l, front, window);
+    bool fine = true;
+    isl_set *before = NULL;
+    for (int i = 0; fine && i < l->users.n; i++) {
+        const Stmt *s = l->users.at[i];
+        if (in_loop(l, s, front->loop))
+            continue;
+        if (s->eq->lhs == l->x) {
+            isl_set *w = isl_map_range(depend_write(l->p->g, s));
+            before = before ? isl_set_union(before, w) : w;
+        }
+        isl_set *r = read_by(l, s);
+        if (!r)
+            continue;
+        // Where the loop runs at all, only its last window may be read.
+        isl_set *runs = isl_set_params(isl_set_copy(standing));
+        r = isl_set_intersect_params(r, runs);
+        fine = isl_set_is_subset(r, standing) == isl_bool_true;
+        isl_set_free(r);
+    }
+    if (fine && before) {
+        isl_set *plane = isl_set_project_out(isl_set_copy(before), isl_dim_set, (unsigned)dim + 1, (unsigned)(l->x->rank - dim - 1));
+        plane = isl_set_project_out(plane, isl_dim_set, 0, (unsigned)dim);
+        isl_pw_aff *min = isl_set_dim_min(isl_set_copy(plane), 0), *max = isl_set_dim_max(plane, 0);
+        isl_val *width = isl_pw_aff_max_val(isl_pw_aff_sub(max, min));
+        fine = width && isl_val_is_int(width) && isl_val_get_num_si(width) < window;
+        isl_val_free(width);
+    }
+    isl_set_free(before);
+    isl_set_free(standing);
+    return fine;
+}
+
+// Where a statement stands: among the leaves, or inside its leaf at the level of the loop.
+static int position_of(const Life *l, const Stmt *s)
+{
+    const StmtPlan *sp = plan_of(l->p, s);
+    return l->inside ? sp->path[l->level].seq : sp->leaf->id;
+}
+
+// Writers outside the loop that come after it would overwrite what is still needed: only those before it are allowed.
+static bool written_after(const Life *l, const Loop *loop)
+{
+    int first = INT_MAX;
+    for (int i = 0; i < l->p->g->stmts.n; i++) {
+        const Stmt *s = l->p->g->stmts.at[i];
+        if (in_loop(l, s, loop) && position_of(l, s) < first)
+            first = position_of(l, s);
+    }
+    for (int i = 0; i < l->writers.n; i++)
+        if (!in_loop(l, l->writers.at[i], loop) && position_of(l, l->writers.at[i]) > first)
+            return true;
+    return false;
+}
+
+// The loop at the level that writes it and runs step by step: around leaves, or inside one.
+static Loop *folding_loop(const Life *l)
+{
+    for (int i = 0; i < l->writers.n; i++) {
+        const PathEntry *e = loop_at(plan_of(l->p, l->writers.at[i]), l->level);
+        if (e && e->loop->outer == !l->inside && !e->loop->parallel && e->loop->tile == 0)
+            return e->loop;
+    }
+    return NULL;
+}
+
+// Every writer in the loop fills its plane whole before a reader of the same iteration or a later one: the planes of two
+// iterations in flight never meet, because what is inside a sequential loop ends before the next iteration begins.
+static void fold(Life *l, Storage *st)
+{
+    const Loop *loop = folding_loop(l);
+    Life inner = *l;
+    inner.writers = (StmtList){ 0 };
+    for (int i = 0; loop && i < l->writers.n; i++)
+        if (in_loop(l, l->writers.at[i], loop))
+            VEC_PUSH(l->p->a, &inner.writers, l->writers.at[i]);
+    if (!loop || written_after(l, loop))
+        return;
+    Front front = { .loop = loop };
+    for (int d = 0; d < l->x->rank; d++) {
+        if (st->dim[d].kind != DIM_FULL || !dimension_follows(&inner, d, l->level, &front.c, &front.sign))
+            continue;
+        front.dim = d;
+        int64_t window = oldest_read(l, &front);
+        depend_budget_begin(l->p->g);
+        bool agrees = window++ < 63 && outside_agrees(l, &front, window);
+        if (!depend_budget_end(l->p->g)) {
+            depend_give_up(l->p->g, l->x->range, "whether `%s` can be folded was too expensive to find out; it is kept as a whole", l->x->name);
+            return;
+        }
+        if (agrees)
+            st->dim[d] = (StorageDim){ .kind = window == 1 ? DIM_DROP : DIM_MODULO, .modulo = window };
+        return;
+    }
+}
+
 static void keep_private(Life *l, Storage *st)
 {
     bool taken[MAX_INDICES] = { false };
@@ -361,6 +559,10 @@ static void keep_private(Life *l, Storage *st)
         }
         break;
     }
+    l->level = depth;
+    l->inside = true;
+    if (left > 0)
+        fold(l, st);
     const StmtPlan *user = plan_of(l->p, l->users.at[0]);
     while (depth > user->leaf->nouter && !user->path[depth - 1].loop)
         depth--;
@@ -370,164 +572,14 @@ static void keep_private(Life *l, Storage *st)
         full_dimensions(l, st);
 }
 
-// ---- shared tensors -----------------------------------------------------------------------------------------------
-
-// The largest age at which an element is read inside the loop at depth 0: how far behind the newest written one.
-static int64_t oldest_read(const Life *l, int dim, Loop *loop)
-{
-    int64_t oldest = 0, c = 0;
-    int sign = 1;
-    (void)dim;
-    (void)c;
-    (void)sign;
-    for (int i = 0; i < l->deps.n; i++) {
-        Dep *d = l->deps.at[i];
-        const PathEntry *s = loop_at(plan_of(l->p, d->src), 0), *t = loop_at(plan_of(l->p, d->dst), 0);
-        if (!s || !t || s->loop != loop || t->loop != loop)
-            continue;
-        Distance r = graph_distance(l->p, d, s->theta, t->theta);
-        if (r.min < 0 || r.max >= DISTANCE_INF)
-            return DISTANCE_INF;
-        oldest = r.max > oldest ? r.max : oldest;
-    }
-    return oldest;
-}
-
-static bool in_loop(const Life *l, const Stmt *s, const Loop *loop)
-{
-    const PathEntry *e = loop_at(plan_of(l->p, s), 0);
-    return e && e->loop == loop;
-}
-
-typedef struct { const Life *l; const Stmt *s; isl_set *read; } Outside;
-
-static void collect_read(void *data, Expr *read, int nconds, Expr *const *conds)
-{
-    Outside *o = data;
-    if (read->tensor != o->l->x)
-        return;
-    isl_set *r = isl_map_range(depend_access(o->l->p->g, o->s, read, nconds, conds));
-    o->read = o->read ? isl_set_union(o->read, r) : r;
-}
-
-static isl_set *read_by(const Life *l, const Stmt *s)
-{
-    Outside o = { l, s, NULL };
-    depend_stmt_reads(l->p->a, s, collect_read, &o);
-    return o.read;
-}
-
-// { element : its coordinate `dim` is within `window` of the last one written in the loop }
-static isl_set *last_window(const Life *l, int dim, const Loop *loop, int64_t window, int sign)
-{
-    isl_set *written = NULL;
-    for (int i = 0; i < l->writers.n; i++)
-        if (in_loop(l, l->writers.at[i], loop)) {
-            isl_set *w = isl_map_range(depend_write(l->p->g, l->writers.at[i]));
-            written = written ? isl_set_union(written, w) : w;
-        }
-    isl_pw_aff *edge = sign > 0 ? isl_set_dim_max(isl_set_copy(written), dim) : isl_set_dim_min(isl_set_copy(written), dim);
-    isl_space *space = isl_set_get_space(written);
-    isl_set_free(written);
-    isl_pw_aff *x = isl_pw_aff_from_aff(isl_aff_var_on_domain(isl_local_space_from_space(space), isl_dim_set, (unsigned)dim));
-    edge = isl_pw_aff_add_dims(edge, isl_dim_in, (unsigned)l->x->rank);
-    edge = isl_pw_aff_set_tuple_id(edge, isl_dim_in, isl_pw_aff_get_tuple_id(x, isl_dim_in));
-    isl_val *w = isl_val_int_from_si(l->p->g->poly->isl, sign > 0 ? -window : window);
-    edge = isl_pw_aff_add_constant_val(edge, w);
-    return sign > 0 ? isl_pw_aff_gt_set(x, edge) : isl_pw_aff_lt_set(x, edge);
-}
-
-// Who reads outside the loop must read only what the loop left standing; who writes before it, at most a window.
-static bool outside_agrees(const Life *l, int dim, const Loop *loop, int64_t window, int sign)
-{
-    isl_set *standing = last_window(l, dim, loop, window, sign);
-    bool fine = true;
-    isl_set *before = NULL;
-    for (int i = 0; fine && i < l->users.n; i++) {
-        const Stmt *s = l->users.at[i];
-        if (in_loop(l, s, loop))
-            continue;
-        if (s->eq->lhs == l->x) {
-            isl_set *w = isl_map_range(depend_write(l->p->g, s));
-            before = before ? isl_set_union(before, w) : w;
-        }
-        isl_set *r = read_by(l, s);
-        if (!r)
-            continue;
-        // Where the loop runs at all, only its last window may be read.
-        isl_set *runs = isl_set_params(isl_set_copy(standing));
-        r = isl_set_intersect_params(r, runs);
-        fine = isl_set_is_subset(r, standing) == isl_bool_true;
-        isl_set_free(r);
-    }
-    if (fine && before) {
-        isl_set *plane = isl_set_project_out(isl_set_copy(before), isl_dim_set, (unsigned)dim + 1, (unsigned)(l->x->rank - dim - 1));
-        plane = isl_set_project_out(plane, isl_dim_set, 0, (unsigned)dim);
-        isl_pw_aff *min = isl_set_dim_min(isl_set_copy(plane), 0), *max = isl_set_dim_max(plane, 0);
-        isl_val *width = isl_pw_aff_max_val(isl_pw_aff_sub(max, min));
-        fine = width && isl_val_is_int(width) && isl_val_get_num_si(width) < window;
-        isl_val_free(width);
-    }
-    isl_set_free(before);
-    isl_set_free(standing);
-    return fine;
-}
-
-// Writers outside the loop that come after it would overwrite what is still needed: only those before it are allowed.
-static bool written_after(const Life *l, const Loop *loop)
-{
-    int first = INT_MAX;
-    for (int i = 0; i < l->p->g->stmts.n; i++)
-        if (in_loop(l, l->p->g->stmts.at[i], loop) && plan_of(l->p, l->p->g->stmts.at[i])->leaf->id < first)
-            first = plan_of(l->p, l->p->g->stmts.at[i])->leaf->id;
-    for (int i = 0; i < l->writers.n; i++)
-        if (!in_loop(l, l->writers.at[i], loop) && plan_of(l->p, l->writers.at[i])->leaf->id > first)
-            return true;
-    return false;
-}
-
-// Every writer in the loop fills its plane whole before a reader of the same iteration or a later one: the planes of two
-// iterations in flight never meet, because leaves inside a sequential loop end before the next begins.
-static void fold_shared(Life *l, Storage *st)
-{
-    Loop *loop = NULL;
-    Life inside = *l;
-    inside.writers = (StmtList){ 0 };
-    for (int i = 0; i < l->writers.n; i++) {
-        const PathEntry *e = loop_at(plan_of(l->p, l->writers.at[i]), 0);
-        if (e && e->loop->outer && !loop)
-            loop = e->loop;
-        if (e && e->loop == loop && loop)
-            VEC_PUSH(l->p->a, &inside.writers, l->writers.at[i]);
-    }
-    if (!loop || written_after(l, loop))
-        return;
-    int64_t c;
-    int sign;
-    for (int d = 0; d < l->x->rank; d++) {
-        if (!dimension_follows(&inside, d, 0, &c, &sign))
-            continue;
-        int64_t window = oldest_read(l, d, loop) + 1;
-        depend_budget_begin(l->p->g);
-        bool agrees = window < 64 && outside_agrees(l, d, loop, window, sign);
-        if (!depend_budget_end(l->p->g)) {
-            depend_give_up(l->p->g, l->x->range, "whether `%s` can be folded was too expensive to find out; it is kept as a whole", l->x->name);
-            return;
-        }
-        if (agrees)
-            st->dim[d] = (StorageDim){ .kind = window == 1 ? DIM_DROP : DIM_MODULO, .modulo = window };
-        return;
-    }
-}
-
-static void keep_shared(Life *l, Storage *st, bool fold)
+static void keep_shared(Life *l, Storage *st, bool may_fold)
 {
     st->kind = STORE_WORKSPACE;
     for (int d = 0; d < l->x->rank; d++) {
         st->dim[d] = (StorageDim){ .kind = DIM_FULL, .base = l->x->lo[d], .extent = whole_extent(l, d) };
     }
-    if (fold)
-        fold_shared(l, st);
+    if (may_fold)
+        fold(l, st);
 }
 
 // ---- what a schedule asks for -----------------------------------------------------------------------------------

@@ -156,6 +156,8 @@ static Node *draw_field_step(Scope *s, const Field *f) {
             memcpy(at, (const int[MOST_RANK]){random_chance(r, 50) || space == 1 ? -1 : 0, -1}, sizeof at);
         const Tensor *x = other ? f->other : f->u;
         const char *time = (in_place && space && !other) || (other && f->other_is_new) ? now : old;
+        if (random_chance(r, 12))
+            time = "0";                                              // where it all began
         Node *read = self_read(x, (int)(x - s->kernel->tensor), time, at, space);
         sum = node_with(f->u->type, step_text(r, f->u->type), 2, read, sum);
     }
