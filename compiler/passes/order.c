@@ -211,6 +211,26 @@ static void take(Order *o, Group *g, int position, const StmtList *c)
         g->loop->vector = g->loop->vector || wants_vector(o, c, o->trial);
 }
 
+// Would the trial put a loop that the statement carries along, and that belongs outside of its vectors, inside of them?
+static bool buries_carried(Order *o, const StmtList *c, const DepList *inner)
+{
+    for (int i = 0; i < inner->n; i++) {
+        Dep *d = inner->at[i];
+        const StmtPlan *sp = plan_of(o->p, d->dst);
+        int chosen = o->trial[d->dst->id].idx;
+        if (d->src != d->dst || chosen != sp->vecdim)
+            continue;
+        for (int k = 0; k < d->dst->n; k++) {
+            if (!(o->allowed[d->dst->id] >> k & 1) || depth_of(sp, k) >= depth_of(sp, chosen))
+                continue;
+            Distance r = depend_distance(o->p->g, d, k, k, 1);
+            if (r.min != 0 || r.max != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool join(Order *o, Groups *groups, int least, const StmtList *c, const DepList *deps, const DepList *inner)
 {
     for (int g = groups->n - 1; g >= least && g >= 0; g--) {
@@ -218,7 +238,7 @@ static bool join(Order *o, Groups *groups, int least, const StmtList *c, const D
             continue;
         DepList cross = between(o, deps, g, c);
         for (int k = 0; next_choice(o, c, inner, &k);)
-            if (fits(o, &groups->at[g], c, &cross)) {
+            if (!buries_carried(o, c, inner) && fits(o, &groups->at[g], c, &cross)) {
                 take(o, &groups->at[g], g, c);
                 return true;
             }
@@ -367,7 +387,7 @@ static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
         const Stmt *s = g->stmts.at[i];
         const StmtWish *w = wish_of(o, s);
         int idx = o->theta[s->id].idx;
-        if (!w)
+        if (!w || (s->kind == STMT_INIT && carried))             // it only came along into a loop of its update
             continue;
         if (w->unroll[idx] && s->kind != STMT_INIT)
             loop->unroll = w->unroll[idx];

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { TASK_COST = 1 << 18, ROW = 4096, STRIP = 256 };
+enum { TASK_COST = 1 << 18, ROW = 4096, STRIP = 256, CORES = 8 };     // CORES: where the description leaves them open
 
 // ---- what a point costs -----------------------------------------------------------------------------------------
 
@@ -157,6 +157,13 @@ static Expr *clamp(Plan *p, Expr *e, int64_t least, int64_t most)
     return most > 0 ? index_expr(p, OP_MIN, e, number(p, most)) : e;
 }
 
+// Half of what each core's share is, from 1 to 4 KiB of floats: wider strips leave memory more to fetch in one go.
+static Expr *strip(Plan *p, Expr *extent)
+{
+    int cores = p->machine->cores > 0 ? p->machine->cores : CORES;
+    return clamp(p, index_expr(p, OP_DIV, extent, number(p, 2 * cores)), STRIP, 4 * STRIP);
+}
+
 static bool is_contraction_leaf(const Leaf *leaf)
 {
     for (int i = 0; i < leaf->stmts.n; i++)
@@ -240,7 +247,7 @@ static void budget_tiles(Plan *p, Leaf *leaf)
         int64_t halo = halo_of(p, leaf, q), least = halo ? 8 * halo : 1;
         Expr *extent = extent_of(p, d);
         if (cuts_rows(p, leaf, q))
-            set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, index_expr(p, OP_MAX, left, number(p, STRIP)), extent), halo ? least : 1, 0),
+            set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, index_expr(p, OP_MAX, left, strip(p, extent)), extent), halo ? least : 1, 0),
                      arena_printf(p->a, "%s, but at least %d, since rows are cut: what is next in memory is used while it is near", halo_text(p, halo, why), STRIP));
         else if (q == n->ndims - 1 && n->ndims > 1)
             set_tile(p, leaf, q, clamp(p, index_expr(p, OP_MIN, extent, number(p, ROW)), least, 0), halo_text(p, halo, "whole rows, as they lie in memory"));

@@ -4,7 +4,7 @@
 // loops and conditions are the same for all lanes, every result lies next to its neighbour's (or in a register), and what
 // the loop carries is a reduction into a register or a scan (a scan along another loop goes on in all lanes at once). Lanes fill a vector register with the widest type that
 // occurs. Expressions need not be regular: what has no vector form is computed lane by lane (emit/vector.c); but a
-// loop all of whose reads would be gathers stays scalar. Test: tests/golden/passes/columns.pto, tests/run
+// loop all of whose reads would be gathers stays scalar (a sum over products of rows then runs along the rows). Test: tests/golden/passes/columns.pto, tests/run
 #include "passes/plan.h"
 
 enum { ROWS = 4 };               // of a contraction at a time
@@ -14,7 +14,8 @@ typedef struct {
     const Index *index;
     LoopRole role;
     int width;                    // bytes of the widest type
-    int near, far;                // reads along the lanes, gathers
+    struct { int near, far; } reads[2];      // along the lanes, gathers; [1]: those in loops inside
+    int depth;
     int updates, nested;
     bool varies;
     VEC(const Tensor *) inside;   // registers declared below the loop
@@ -54,8 +55,8 @@ static bool see_expr(Expr *e, void *data)
     Check *c = data;
     if (e->op == OP_READ) {
         int s = c->t->storage[e->tensor->id].kind == STORE_REGISTER ? 0 : place_stride(c, e->tensor, e->args);
-        c->near += s == 1;
-        c->far += s >= STRIDE_FAR;
+        c->reads[c->depth > 0].near += s == 1;
+        c->reads[c->depth > 0].far += s >= STRIDE_FAR;
         widen(c, e->type);
         return false;                                  // subscripts are addresses, not lanes
     }
@@ -129,8 +130,10 @@ static bool fits(Check *c, const Node *n, bool direct)
             break;
         case NODE_LOOP:
             c->nested++;
+            c->depth++;
             if (expr_uses(b->index->lo, c->index) || expr_uses(b->index->hi, c->index) || !fits(c, b, false))
                 return false;
+            c->depth--;
             break;
         case NODE_IF:
             if (expr_uses(b->cond, c->index) || !fits(c, b, direct))
@@ -176,7 +179,9 @@ static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
         return "the target has no vectors";
     if (n->step != 1 || !fits(c, n, true))
         return "what is in it cannot go in step";
-    return c->far > 0 && c->near == 0 ? "it would gather all it reads" : NULL;
+    // What loops inside read counts alone, where there are any: it is read most.
+    int most = c->reads[1].near + c->reads[1].far > 0;
+    return c->reads[most].far > 0 && c->reads[most].near == 0 ? "it would gather all it reads" : NULL;
 }
 
 // The loop that the node was made of, if a schedule asks something of it.
