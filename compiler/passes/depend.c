@@ -362,14 +362,33 @@ static void scan_dependence(Program *g, Stmt *s)
         add_dep(g, s, s, s->eq->lhs, NULL, next, false);
 }
 
-// A read of an intermediate that no element reaches, in a branch never taken, has no place to read from: any value does.
-// (A read that is always outside gives its border.)
+static Expr *zero_of(Arena *a, const Expr *read)
+{
+    return dtype_is_float(read->type) ? expr_float(a, read->type, 0, read->range) : expr_int(a, read->type, 0, read->range);
+}
+
+static Expr *is_outside(Arena *a, const Expr *read, int d)
+{
+    DType type = read->args[d]->type == DT_INDEX ? DT_INDEX : DT_I64;
+    Expr *x = expr_convert(a, type, read->args[d]);
+    Expr *below = expr_binary(a, OP_LT, DT_BOOL, x, expr_convert(a, type, read->tensor->lo[d]));
+    return expr_binary(a, OP_OR, DT_BOOL, below, expr_binary(a, OP_GE, DT_BOOL, x, expr_convert(a, type, read->tensor->hi[d])));
+}
+
+// A read of an intermediate that no element reaches has no place to read from: it is always outside and gives its border
+// (the first of those that are constant), or stands in a branch never taken, where any value does.
 static Expr *dead_value(Arena *a, const Expr *read)
 {
-    for (int d = 0; d < read->n; d++)
-        if ((read->outside >> d & 1) && read->tensor->border[d].kind == BORDER_CONST)
-            return read->tensor->border[d].value;
-    return dtype_is_float(read->type) ? expr_float(a, read->type, 0, read->range) : expr_int(a, read->type, 0, read->range);
+    Expr *value = NULL;
+    for (int d = read->n - 1; d >= 0; d--) {
+        const Border *b = &read->tensor->border[d];
+        if (!(read->outside >> d & 1) || (b->kind != BORDER_CONST && b->kind != BORDER_ZERO))
+            continue;
+        Expr *here = b->kind == BORDER_CONST ? b->value : zero_of(a, read);
+        Expr *args[3] = { is_outside(a, read, d), here, value };
+        value = value ? expr_new(a, OP_SELECT, read->type, read->range, 3, args) : here;
+    }
+    return value ? value : zero_of(a, read);
 }
 
 static Expr *without(Arena *a, Expr *e, Expr *const *dead, int n)

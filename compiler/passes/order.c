@@ -387,9 +387,9 @@ static void apply_wishes(Order *o, Group *g, const Dep *carried, Distance r)
         const Stmt *s = g->stmts.at[i];
         const StmtWish *w = wish_of(o, s);
         int idx = o->theta[s->id].idx;
-        if (!w || (s->kind == STMT_INIT && carried))             // it only came along into a loop of its update
+        if (!w || s->kind == STMT_INIT)                          // it only comes along in the loops of its update
             continue;
-        if (w->unroll[idx] && s->kind != STMT_INIT)
+        if (w->unroll[idx])
             loop->unroll = w->unroll[idx];
         if (w->vector == VECTOR_NONE || w->vector == idx)
             loop->lanes = w->lanes ? w->lanes : loop->lanes;
@@ -557,7 +557,7 @@ static void start_statement(Plan *p, StmtPlan *sp)
         if (sp->path[k].theta.idx >= 0)
             outer |= 1u << sp->path[k].theta.idx;
     sp->free = ((1u << sp->stmt->n) - 1) & ~outer;
-    sp->vecdim = w && w->vector != VECTOR_ANY ? w->vector : stride_vector_index(p, sp->stmt);
+    sp->vecdim = w && w->vector != VECTOR_ANY && sp->stmt->kind != STMT_INIT ? w->vector : stride_vector_index(p, sp->stmt);
     memset(sp->levels, 0, sizeof sp->levels);
     for (int q = 0; q < sp->nintervals; q++)
         if (sp->interval[q].theta.idx >= 0)

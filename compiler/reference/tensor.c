@@ -123,6 +123,15 @@ static bool float_agrees(double expected, double actual, double err)
     return fabs(expected - actual) <= err;
 }
 
+// Integers wrap: so do their distances.
+static double apart(DType type, int64_t x, int64_t y)
+{
+    int bits = dtype_bits(type);
+    uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    uint64_t up = ((uint64_t)x - (uint64_t)y) & mask, down = ((uint64_t)y - (uint64_t)x) & mask;
+    return (double)(up < down ? up : down);
+}
+
 RefVerdict ref_judge(const RefTensor *expected, int64_t offset, const void *actual)
 {
     const void *p = (const char *)expected->data + offset * dtype_bytes(expected->type);
@@ -134,5 +143,5 @@ RefVerdict ref_judge(const RefTensor *expected, int64_t offset, const void *actu
         return float_agrees(x, y, err) ? REF_EQUAL : REF_DIFFERENT;
     }
     int64_t x = element_load_int(expected->type, p), y = element_load_int(expected->type, actual);
-    return x == y || fabs((double)x - (double)y) <= err ? REF_EQUAL : REF_DIFFERENT;
+    return x == y || (err > 0 && apart(expected->type, x, y) <= err) ? REF_EQUAL : REF_DIFFERENT;
 }

@@ -541,6 +541,12 @@ START_TEST(judging)
     t->err[0] = 1;
     ck_assert_int_eq(ref_judge(t, 0, &(float){1.5f}), REF_EQUAL);
     ck_assert_int_eq(ref_judge(t, 0, &(float){NAN}), REF_DIFFERENT);
+    RefTensor *u = input(DT_U32, 1, 2, 0);                       // 0, and what lies one below it
+    u->err = ARENA_ARRAY(arena, double, 2);
+    ck_assert_int_eq(ref_judge(u, 0, &(uint32_t){UINT32_MAX}), REF_DIFFERENT);
+    u->err[0] = 1;
+    ck_assert_int_eq(ref_judge(u, 0, &(uint32_t){UINT32_MAX}), REF_EQUAL);
+    ck_assert_int_eq(ref_judge(u, 0, &(uint32_t){2}), REF_DIFFERENT);
 }
 END_TEST
 
