@@ -494,7 +494,8 @@ static bool place_unit(Fuse *f, Groups *groups, Group *unit)
         Group *to = groups->at[g];
         Match m = { .g = to, .unit = unit, .cross = cross_from(f, &unit->local, to->level) };
         bool other = to->class && unit->class;                  // two `fuse` directives are two grids
-        if (other || (f->exclusive && (to->class || unit->class)))
+        bool early = to->class && f->expected[to->class] > 0;   // guests come last: what its members ask for is not known yet
+        if (other || early || (f->exclusive && (to->class || unit->class)))
             continue;
         JoinResult r = try_join(f, &m);
         if (r == JOIN_DONE || join_serial(f, &m)) {
@@ -519,9 +520,14 @@ static Groups make_groups(Fuse *f, const StmtList *stmts, const DepList *deps, i
         VEC_PUSH(a, f->into[deps->at[i]->dst->id], deps->at[i]);
     Groups units = make_units(f, stmts, deps), groups = { 0 };
     fuse_close_classes(f, &units, f->into);
-    for (int i = 0; i < units.n && !f->retry; i++)
+    memset(f->expected, 0, sizeof(int) * (size_t)(f->p->schedule->classes.n + 1));
+    for (int i = 0; i < units.n; i++)
+        f->expected[units.at[i]->class]++;
+    for (int i = 0; i < units.n && !f->retry; i++) {
         if (!place_unit(f, &groups, units.at[i]))
             f->failed = true;
+        f->expected[units.at[i]->class]--;
+    }
     return groups;
 }
 
@@ -611,6 +617,7 @@ Plan *fuse_program(Arena *a, Program *g, const Machine *m, Schedule *s, int opt_
     f.scratch = ARENA_ARRAY(a, Theta, g->stmts.n + 1);
     f.no_halo = ARENA_ARRAY(a, bool, g->kernel->tensors.n + 1);
     f.allowed = ARENA_ARRAY(a, unsigned, g->stmts.n + 1);
+    f.expected = ARENA_ARRAY(a, int, s->classes.n + 1);
     f.into = ARENA_ARRAY(a, DepList *, g->stmts.n + 1);
     f.out = ARENA_ARRAY(a, DepList, g->stmts.n + 1);
     for (int i = 0; i < g->stmts.n; i++)

@@ -45,6 +45,7 @@ typedef struct {
     int nlists;                   // fuse_list calls so far: groups are numbered within a list
     Theta *loops[MAX_LOOPS][2];   // by depth of outer loops, by statement id: candidates for the loops of a recurrence
     DepList **into, *out;         // by statement id of the reader (of the list at hand), of the writer
+    int *expected;                // by class: units that have not been placed yet
     bool exclusive, retry;        // groups of a `fuse` directive take nothing else: the second try
     bool failed;                  // an error was reported
 } Fuse;
