@@ -87,7 +87,6 @@ const char *c_store(Emit *e, const Tensor *t, const char *value);       // value
 const char *c_identity(Emit *e, ReduceOp op, DType t, bool scan);
 const char *c_combine(Emit *e, ReduceOp op, DType t, const char *x, const char *y);
 const char *c_value_type(DType t);                                      // of a value held in a variable
-int64_t c_modulo(int64_t window);                                       // rounded up where that makes it cheap
 bool c_subscript_is_data(const Expr *sub);                              // must be checked at run time
 bool c_is_linear(const Expr *sub);                                      // a sum of multiples: no min, max or division
 

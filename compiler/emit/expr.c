@@ -213,11 +213,6 @@ const char *c_combine(Emit *e, ReduceOp op, DType t, const char *x, const char *
 
 // ---- places -------------------------------------------------------------------------------------------------------
 
-int64_t c_modulo(int64_t window)
-{
-    return window;
-}
-
 static const char *fold_subscript(Emit *e, const char *sub, int64_t modulo)
 {
     if ((modulo & (modulo - 1)) == 0)

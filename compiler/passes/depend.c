@@ -130,7 +130,7 @@ void depend_stmt_reads(Arena *a, const Stmt *s, ReadVisitor f, void *data)
     depend_visit_reads(a, s->eq->rhs, f, data);
     for (int i = 0; i < s->conds.n; i++)
         depend_visit_reads(a, s->conds.at[i], f, data);
-    for (int d = 0; s->subs != s->eq->subs && d < s->eq->lhs->rank; d++)
+    for (int d = 0; stmt_is_scatter(s) && d < s->eq->lhs->rank; d++)
         depend_visit_reads(a, s->subs[d], f, data);
 }
 
@@ -418,7 +418,7 @@ static void drop_dead_reads(Reader *r)
     s->eq->rhs = without(r->g->a, s->eq->rhs, r->dead.at, r->dead.n);
     for (int i = 0; i < s->conds.n; i++)
         s->conds.at[i] = without(r->g->a, s->conds.at[i], r->dead.at, r->dead.n);
-    for (int d = 0; s->subs != s->eq->subs && d < s->eq->lhs->rank; d++)
+    for (int d = 0; stmt_is_scatter(s) && d < s->eq->lhs->rank; d++)
         s->subs[d] = without(r->g->a, s->subs[d], r->dead.at, r->dead.n);
 }
 

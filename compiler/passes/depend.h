@@ -33,6 +33,9 @@ typedef struct {
     bool exact;                  // no data guard cuts the domain
 } Stmt;
 
+// Is it the UPDATE of a scatter, whose left subscripts hold data?
+static inline bool stmt_is_scatter(const Stmt *s) { return s->subs != s->eq->subs; }
+
 typedef struct { int64_t min, max; bool known; } Distance;      // +-DISTANCE_INF: unbounded
 
 typedef struct {

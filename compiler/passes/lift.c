@@ -4,8 +4,6 @@
 // Test: tests/golden/passes/normalize.pto, tests/run (every sample goes through it)
 #include "passes/lift.h"
 
-#include <string.h>
-
 // ---- which indices does a nest need -----------------------------------------------------------------------------
 
 static bool nest_uses(Expr *e, const Index *index)

@@ -84,17 +84,12 @@ static void choose_level(Order *o, const StmtList *stmts)
     }
 }
 
-static bool is_scatter(const Stmt *s)
-{
-    return s->subs != s->eq->subs;
-}
-
 // How far inside the loop over an index is best: vectors within the others, and reductions innermost, so that they add in
 // registers. A scatter adds in memory, and does so along whole vectors.
 static int depth_of(const StmtPlan *sp, int idx)
 {
     bool reduced = idx >= sp->stmt->nouter, vector = idx == sp->vecdim;
-    return is_scatter(sp->stmt) ? reduced + 2 * vector : 2 * reduced + vector;
+    return stmt_is_scatter(sp->stmt) ? reduced + 2 * vector : 2 * reduced + vector;
 }
 
 // The indices that a statement may have a loop over, in the order in which they are best tried.
@@ -488,8 +483,9 @@ static bool place_with_inits(Order *o, Groups *groups, const StmtList *stmts, co
     }
     DepList inner = graph_inner(o->p, &unit, deps);
     int k = 0;
-    bool together = count_loops(o, &unit) == unit.n && next_choice(o, &unit, &inner, &k) && !(is_scatter(c->at[0]) && k > 2);
-    if (inits.n == 0 || together)
+    bool together = count_loops(o, &unit) == unit.n && next_choice(o, &unit, &inner, &k), first = k <= 2;      // either sign
+    // A scatter would rather have the loop that suits it best than one in common.
+    if (inits.n == 0 || (together && (first || !stmt_is_scatter(c->at[0]))))
         return place(o, groups, &unit, deps);
     for (int i = 0; i < inits.n; i++) {
         StmtList one = { 0 };
