@@ -313,6 +313,16 @@ static bool is_built(const Pipeline *p)
     return false;
 }
 
+// Of several machines, none emits bundles alone (machines_load).
+static bool has_back_end(const Pipeline *p, const Machines *machines)
+{
+    const Machine *m = machines->at[0];
+    if (!m->emits_bundles || m->emits_c)
+        return true;
+    diag_report(p->d, D_UNSUPPORTED, (Range){ 0, 0 }, "%s: bundles are not built yet", m->name);
+    return false;
+}
+
 static const char *guard_of(Arena *a, const char *header)
 {
     char *g = arena_printf(a, "PTO_%s", header ? header : "KERNELS");
@@ -397,10 +407,12 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
     if (!is_built(&p))
         return false;
-    if (!machines_load(a, dir, o->target, &machines, &error)) {
+    if (!machines_load(a, dir, o->target, o->machine_set, &machines, &error)) {
         diag_report(d, D_MACHINE, (Range){ 0, 0 }, "%s", error);
         return false;
     }
+    if (!has_back_end(&p, &machines))
+        return false;
     check_machines(&p, file, dir);
     check_strategies(&p, file);
     EmitOptions eo = emit_options(&p, &machines);
