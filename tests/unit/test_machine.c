@@ -1,4 +1,5 @@
-// Machine descriptions: what is read from them, and what is refused; numbers that are replaced.
+// Machine descriptions: what is read from them, and what is refused; numbers that are replaced; the table for the runtime.
+#include "emit/emit.h"
 #include "machine/machine.h"
 
 #include <check.h>
@@ -336,6 +337,32 @@ START_TEST(shipped_accelerators_are_whole) {
 }
 END_TEST
 
+START_TEST(machines_are_tables_for_the_runtime) {
+    const char *names[] = {"davinci", "ascend910b", "kirin9030"}, *cc = getenv("CC");
+    const char *source = arena_printf(arena, "%s/machines.c", folder);
+    FILE *f = fopen(source, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("#include <ptort/model.h>\n", f);
+    for (int i = 0; i < 3; i++)
+        emit_c_machine(f, shipped(names[i]));
+    fputs("extern const pto_machine *all[3];\nconst pto_machine *all[3] = { &davinci_machine, &ascend910b_machine, &kirin9030_machine };\n"
+          "_Static_assert(sizeof all / sizeof *all == 3, \"\");\n", f);
+    fclose(f);
+    int code = system(arena_printf(arena, "%s -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime/include -fsyntax-only %s", cc && *cc ? cc : "cc", source));
+    unlink(source);
+    ck_assert_int_eq(code, 0);
+    size_t size;
+    char *text;
+    f = open_memstream(&text, &size);
+    emit_c_machine(f, shipped("davinci"));
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(text, ".name = \"davinci\", .hertz = 1000000000, .clusters = 2, .cores = 8, .dispatch = 64,"));
+    ck_assert_ptr_nonnull(strstr(text, "{ .from = 1, .to = 2, .both = 1, .width = 128, .latency = 16, .shared = PTO_SHARED_CLUSTER }"));
+    ck_assert_ptr_nonnull(strstr(text, "{ .inputs = PTO_F32, .accumulates = PTO_F32, .m = 4, .n = 4, .k = 1, .passes = 2 }"));
+    free(text);
+}
+END_TEST
+
 // ---- files ----
 
 START_TEST(other_files_are_no_machines) {
@@ -387,6 +414,7 @@ Suite *suite_machine(void) {
     tcase_add_test(c, mistakes_in_sets_are_named);
     tcase_add_test(c, davinci_is_as_documented);
     tcase_add_test(c, shipped_accelerators_are_whole);
+    tcase_add_test(c, machines_are_tables_for_the_runtime);
     tcase_add_test(c, other_files_are_no_machines);
     tcase_add_test(c, names_are_not_paths);
     tcase_add_test(c, names_are_sorted_and_native_is_last);
