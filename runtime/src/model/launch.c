@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Block { Block *next; _Alignas(64) unsigned char bytes[]; };
+struct Block { Block *next; _Alignas(max_align_t) unsigned char bytes[]; };
 
 void *launch_alloc(Launch *L, size_t count, size_t bytes) {
     size_t size;

@@ -71,9 +71,10 @@ static bool resident_memory(Launch *L, Resident *r, int m) {
         return false;
     if (!L->values)
         return true;
-    r->bytes[m] = launch_alloc(L, (size_t)bytes, 1);
-    if (r->bytes[m] == NULL)
+    uint8_t *room = launch_alloc(L, (size_t)bytes + 64, 1);
+    if (room == NULL)
         return false;
+    r->bytes[m] = room + (-(uintptr_t)room & 63);
     memset(r->bytes[m], 0xA5, (size_t)bytes);
     return true;
 }
