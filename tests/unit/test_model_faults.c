@@ -320,7 +320,7 @@ START_TEST(refusals) {
     REFUSED(p->operands[0][1].dim[0].at.size = PTO_VALUE(32), "value 32 of 32");
     REFUSED(p->ops[0].signals[0] = 2, "signals token 1 of 1");
     REFUSED(p->ops[0].stage = 1, "stage 1 of 1");
-    REFUSED(p->ops[0].when = PTO_FIRST(9), "condition");
+    REFUSED(p->ops[0].when = PTO_FIRST(10), "condition");
     REFUSED(p->bundles[0].op[0] = 9, "operation 8 of 1");
     REFUSED(p->bundles[0].wait[0].token = 2, "wait 0");
     REFUSED(p->loops[0].end = 2, "loop 0");

@@ -219,7 +219,7 @@ static bool slot_takes(pto_slot slot, pto_kind kind) {
     return false;
 }
 
-static bool when_legal(pto_when w) { return w >= -PTO_MAX_DIGITS - 1 && w <= PTO_MAX_DIGITS + 1; }
+static bool when_legal(pto_when w) { return w >= -PTO_MAX_DIGITS - 1 && w <= PTO_NEVER; }
 
 static bool check_op(Launch *L, const Op *o) {
     const pto_op *t = o->table;

@@ -32,6 +32,8 @@ static bool digits_last(const Launch *L, int loop, int from, const int64_t *iv) 
 }
 
 bool digits_hold(const Launch *L, int loop, pto_when when, const int64_t *iv) {
+    if (when == PTO_NEVER)
+        return false;
     return when == PTO_ALWAYS || (when > 0 ? digits_first(L, loop, when - 1, iv) : digits_last(L, loop, -when - 1, iv));
 }
 
