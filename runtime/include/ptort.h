@@ -55,6 +55,7 @@ typedef enum {
     PTO_ERR_ARGUMENT,        // an option, environment variable or other argument is out of range
     PTO_ERR_ALIGN,           // data is not aligned to its element
     PTO_ERR_TARGET,          // this processor can run none of the targets that the kernel was compiled for
+    PTO_ERR_FAULT,           // the program broke a rule of the modelled machine (ptort/model.h)
 } pto_status;
 
 // A view of memory that somebody else owns. Strides are in elements and may be 0 or negative for inputs.

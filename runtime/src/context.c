@@ -85,6 +85,7 @@ void pto_context_free(pto_context *ctx) {
         return;
     workspace_free(&ctx->workspace);
     wave_free(&ctx->wave);
+    model_free(ctx->model);
     bind_free(ctx);
     free(ctx->host_claims);
     pthread_cond_destroy(&ctx->sleep);
@@ -128,6 +129,7 @@ pto_status pto_enter(pto_context **pctx, const char *kernel) {
     ctx->kernel = kernel;
     ctx->workers = pool_workers(ctx);
     ctx->region = 0;
+    model_enter(ctx->model);
     *pctx = ctx;
     return PTO_OK;
 }

@@ -54,6 +54,7 @@ struct pto_context {
     int64_t region;                  // its number within the call
     Workspace workspace;
     WaveMemory wave;
+    struct pto_model *model;         // of an accelerator: options, totals; NULL until something asks for it
     int nplaces;                     // options.bind: for how many workers `places` is
     cpu_set_t *places;               // one per worker; an empty set does not bind
 
@@ -80,5 +81,7 @@ pto_status fault_settle(pto_context *ctx, pto_status status);                 //
 void context_record(pto_context *ctx, pto_status status, const char *text);   // NULL: per thread; truncates
 void thread_record(const char *text);                                         // for pto_context_error(NULL)
 void wave_free(WaveMemory *m);
+void model_free(struct pto_model *m);                                         // NULL is fine, here and below
+void model_enter(struct pto_model *m);                                        // a kernel call begins
 
 #endif

@@ -23,7 +23,7 @@ START_TEST(dtypes)
     ck_assert_str_eq(pto_dtype_name((pto_dtype)99), "?");
     ck_assert_str_eq(pto_status_name(PTO_ERR_ALIGN), "PTO_ERR_ALIGN");
     ck_assert_str_eq(pto_status_text((pto_status)99), "?");
-    for (int s = PTO_OK; s <= PTO_ERR_TARGET; s++)
+    for (int s = PTO_OK; s <= PTO_ERR_FAULT; s++)
         ck_assert_int_gt(strlen(pto_status_text((pto_status)s)), 5);
 }
 END_TEST

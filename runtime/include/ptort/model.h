@@ -82,7 +82,8 @@ typedef struct pto_dim {
     pto_interval at;
     pto_num stride;              // bytes from one to the next
     pto_axis axis;               // of a cube's operand. Extents of one axis multiply; the last dimension runs fastest
-    // Source of a transfer out of a tensor: subscripts outside of [0, length) take what the border says.
+    // Source of a transfer out of a tensor: subscripts outside of [0, length) take what the border says; where there is none,
+    // a length above 0 makes them a fault.
     pto_border border;
     pto_num length;
 } pto_dim;
@@ -96,7 +97,7 @@ typedef struct pto_operand {
     pto_dtype type;
     pto_affine address;
     // On chip: + slot_bytes * (c mod slots), where c counts the iterations of the loop's first `slot_digits` digits since the
-    // task began. slots 0 or 1: none.
+    // task began (with outer loops: of all of theirs, too). slots 0 or 1: none.
     int slots, slot_digits;
     pto_num slot_bytes;
     int rank;
@@ -108,7 +109,8 @@ typedef struct pto_operand {
 
 typedef enum {
     PTO_COPY,                    // operand[0] <- operand[1], dimension by dimension (a transposition has strides in another order)
-    PTO_GATHER,                  // the same, but the subscripts of dimension 0 of operand[1] come from the list operand[2] (integers)
+    PTO_GATHER,                  // the same, but the subscripts of dimension 0 of operand[1] come from the list operand[2]: one
+                                 // dimension of integers on chip. `address` is that at subscript `at.start`; its extent is the list's
     PTO_MULTIPLY,                // cube: operand[0] (m, n) += operand[1] (m, k) * operand[2] (k, n); `=` where `init` says so
     PTO_NEST,                    // vector: an expression over a box of indices: `compute`
     PTO_TASK,                    // scalar: any nest of loops, over tensors in memory 0: `scalar`
@@ -133,9 +135,11 @@ typedef void (*pto_scalar_task)(pto_scalar *s, void *frame, const int64_t tile[4
 // Element `place` of pto_launch.tensors[tensor] is read (or written). Returns `place`.
 PTO_API void *pto_touch(pto_scalar *s, int tensor, void *place, int write);
 
-// Conditions on the digits of an operation's iteration: always; the digits from d on are all 0; all at their last value.
+// Conditions on the digits of an operation's iteration: always; the digits from d on are all 0; all at their last value. Digit d
+// is induction variable PTO_FIRST_DIGIT + d, of whichever loop around the bundle; there are none outside of loops.
 typedef int pto_when;
 #define PTO_ALWAYS 0
+#define PTO_NEVER (PTO_MAX_DIGITS + 2)
 #define PTO_FIRST(d) ((d) + 1)
 #define PTO_LAST(d) (-((d) + 1))
 
@@ -166,7 +170,8 @@ typedef struct pto_bundle { pto_wait wait[4]; int op[PTO_SLOTS]; } pto_bundle;  
 // The bundles [first, end) run count[0] * count[1] * ... + stages - 1 times ("steps"). Iteration i is digit by digit the
 // place of i in the box of counts, the last digit running fastest; the digits are induction variables `iv`, `iv` + 1, ... An operation or wait
 // of stage s belongs, in step t, to iteration t - s, and is left out where there is none. Loops nest by their bundles: outer
-// loops come first in the table. A count below 1 means that no step is made.
+// loops come first in the table, have one stage, and their induction variables come before those of the inner ones. A count
+// below 1 means that no step is made.
 typedef struct pto_loop { int first, end, ndigits, iv, stages; pto_num count[PTO_MAX_DIGITS]; } pto_loop;
 
 typedef struct pto_token { int initial, depth; } pto_token;
@@ -213,7 +218,7 @@ PTO_API pto_status pto_launch_bundles(pto_context *ctx, const pto_launch *l);
 // What happened, as it happens. Times are cycles since the call began.
 typedef enum {
     PTO_EVENT_LAUNCH,            // begin..end of a grid; name
-    PTO_EVENT_TASK,              // dispatch..end; core, task
+    PTO_EVENT_TASK,              // begin: handed out; complete: its first bundle may issue; ..end; core, task
     PTO_EVENT_OP,                // begin..end of the work; complete: when it signals; bytes: of the transfer at the memory (bus bytes), macs: of a cube
     PTO_EVENT_PATH,              // begin..end of a transfer's occupation of path `path`; request: when it asked; bytes: bus bytes; payload; tensor
     PTO_EVENT_STALL,             // begin..end: a core's bundle did not issue; cause
