@@ -14,6 +14,7 @@
 #include "machine/machine.h"
 #include "passes/explain.h"
 #include "passes/normalize.h"
+#include "bundles/place.h"
 #include "passes/plan.h"
 #include "passes/prove.h"
 #include "passes/schedule_print.h"
@@ -140,7 +141,14 @@ static bool run_lower(Job *j)
 
 static bool run_vectorize(Job *j)
 {
-    vectorize_kernel(j->plan, j->tile);
+    if (j->p->machine->emits_c)
+        vectorize_kernel(j->plan, j->tile);
+    return true;
+}
+
+static bool run_place(Job *j)
+{
+    place_kernel(j->plan, j->tile);
     return true;
 }
 
@@ -155,7 +163,8 @@ static bool run_vectorize(Job *j)
     PASS(order, "the loops over points inside a task")                                        \
     PASS(storage, "where every tensor lives, and how much of it")                             \
     PASS(lower, "loop nests")                                                                 \
-    PASS(vectorize, "which loops run in vectors")
+    PASS(vectorize, "which loops run in vectors")                                             \
+    PASS(place, "machines of bundles: units, memories, moves, and their order")
 
 static const struct { const char *name, *about; bool (*run)(Job *j); } passes[] = {
 #define ROW(name, about) { #name, about, run_##name },
@@ -313,16 +322,6 @@ static bool is_built(const Pipeline *p)
     return false;
 }
 
-// Of several machines, none emits bundles alone (machines_load).
-static bool has_back_end(const Pipeline *p, const Machines *machines)
-{
-    const Machine *m = machines->at[0];
-    if (!m->emits_bundles || m->emits_c)
-        return true;
-    diag_report(p->d, D_UNSUPPORTED, (Range){ 0, 0 }, "%s: bundles are not built yet", m->name);
-    return false;
-}
-
 static const char *guard_of(Arena *a, const char *header)
 {
     char *g = arena_printf(a, "PTO_%s", header ? header : "KERNELS");
@@ -411,8 +410,6 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
         diag_report(d, D_MACHINE, (Range){ 0, 0 }, "%s", error);
         return false;
     }
-    if (!has_back_end(&p, &machines))
-        return false;
     check_machines(&p, file, dir);
     check_strategies(&p, file);
     EmitOptions eo = emit_options(&p, &machines);
