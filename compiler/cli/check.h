@@ -17,6 +17,7 @@ typedef struct {
     const pto_kernel *code;
     const Sources *sources;      // for positions in messages; may be NULL
     const char *file, *target;   // for messages
+    const char *machine_set;     // likewise; NULL: none
     const Bindings *values;      // NAME=VALUE of the user
     const Bindings *dims;        // --dim
     Numbers edges;               // tile and vector sizes

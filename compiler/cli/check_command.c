@@ -12,7 +12,7 @@ typedef struct { Unit unit; Arena *arena; const Options *options; } Session;
 
 static const Machine *load_machine(Session *s, const char *target, const char **error)
 {
-    return machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), target, error);
+    return machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), target, s->options->machine_set, error);
 }
 
 static void add_tiles(Arena *a, const Node *n, Numbers *edges)
@@ -69,7 +69,7 @@ static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const ch
     if (!code || !bind_matches(k, code))
         return complain(EXIT_INTERNAL, "the emitted code has no kernel '%s' of this signature", k->name);
     CheckJob job = {
-        .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .values = &o->values, .dims = &o->dims,
+        .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .machine_set = o->machine_set, .values = &o->values, .dims = &o->dims,
         .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort,
         .tilings = &loaded->text.tilings, .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
     };
@@ -119,7 +119,7 @@ int command_check(Arena *a, const Options *o)
     if (code == 0 && diags_errors(s.unit.diags) > 0)
         code = EXIT_USER;
     if (code == 0)
-        code = check_targets(&s, o->target ? o->target : "native");
+        code = check_targets(&s, unit_target(o));
     unit_close(&s.unit);
     return code;
 }

@@ -39,6 +39,8 @@ const char *check_again_text(Trial *t)
 {
     const CheckJob *j = t->check->job;
     const char *s = arena_printf(t->arena, "ptoc check %s -k %s --target=%s", j->file, j->kernel->name, j->target);
+    if (j->machine_set)
+        s = arena_printf(t->arena, "%s --machine-set=%s", s, j->machine_set);
     for (int d = 0; d < j->kernel->dims.n; d++)
         s = arena_printf(t->arena, "%s --dim %s=%" PRId64, s, j->kernel->dims.at[d]->name, t->dims[d]);
     for (int v = 0; j->values && v < j->values->n; v++)

@@ -23,7 +23,7 @@ int command_info(Arena *a, const Options *o)
     (void)o;
     Places places = places_find(a);
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", places.data);
-    const Machine *m = machine_load(a, dir, "native", &error);
+    const Machine *m = machine_load(a, dir, "native", NULL, &error);
     printf("ptoc %s\n", PTO_VERSION);
     if (m)
         describe_machine(m);

@@ -166,13 +166,13 @@ int load_check_machine(Unit *u, const char *target)
     const char *dir = arena_printf(a, "%s/targets", u->places.data), *error = NULL;
     char *rest = arena_strdup(a, target);
     for (char *name; (name = strsep(&rest, ","));) {
-        const Machine *m = machine_load(a, dir, name, &error);
+        const Machine *m = machine_load(a, dir, name, u->options->machine_set, &error);
         if (!m)
             return complain(EXIT_USER, "%s", error);
         if (machine_runs_here(m))
             return 0;
     }
-    const Machine *here = machine_load(a, dir, "native", &error);
+    const Machine *here = machine_load(a, dir, "native", NULL, &error);
     return complain(EXIT_USER, "this machine (%s) cannot run code for %s", here ? here->isa : "of another kind", target);
 }
 

@@ -72,7 +72,7 @@ static int print_targets(Arena *a)
     const char *dir = arena_printf(a, "%s/targets", places.data), **names, *error = NULL;
     int n = machine_names(a, dir, &names);
     for (int k = 0; k < n; k++) {
-        const Machine *m = machine_load(a, dir, names[k], &error);
+        const Machine *m = machine_load(a, dir, names[k], NULL, &error);
         printf("%-16s %s\n", names[k], m && m->about ? m->about : "");
     }
     return n > 0 ? 0 : complain(EXIT_INTERNAL, "no machine descriptions in %s", dir);

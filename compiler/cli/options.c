@@ -72,6 +72,12 @@ static bool one_of(Parser *p, const char *option, const char *value, const char 
 static bool set_output(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->outputs, v); return true; }
 static bool set_header(Parser *p, const char *v) { p->o->header = v; return true; }
 static bool set_target(Parser *p, const char *v) { p->o->target = v; return *v || fail(p, "--target needs a name"); }
+static bool set_machine(Parser *p, const char *v)
+{
+    p->o->machine_set = p->o->machine_set ? arena_printf(p->arena, "%s,%s", p->o->machine_set, v) : v;
+    return *v || fail(p, "--machine-set needs NAME=VALUE");
+}
+
 static bool set_debug(Parser *p, const char *v) { p->o->line_directives = true; return true; }
 static bool set_depend(Parser *p, const char *v) { p->o->depend = true; return true; }
 static bool set_depend_file(Parser *p, const char *v) { p->o->depend_file = v; return true; }
@@ -202,6 +208,7 @@ static const Option table[] = {
     {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file"},
     {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE"},
     {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for; code for several picks at run time (see --print-targets)"},
+    {"--machine-set", "NAME=N,...", TAKES_VALUE, FOR_CODE, set_machine, "replace numbers of the machine's description, such as L1.size=128KiB"},
     {"-k", "KERNEL", TAKES_WORD, FOR_LOADED, set_kernel, "the kernel, where the file has several"},
     {"--threads", "N", TAKES_VALUE, FOR_LOADED, set_threads, "workers at most"},
     {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave"},

@@ -30,6 +30,7 @@ typedef struct {
     Words outputs;                  // -o, as given
     const char *header;
     const char *target;             // NULL: the command's default
+    const char *machine_set;        // NAME=VALUE,..., or NULL
     bool depend, depend_phony;
     const char *depend_file;
     VEC(DependTarget) depend_targets;

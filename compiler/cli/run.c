@@ -272,7 +272,7 @@ static int bind_values(Call *c)
 static int run(Call *c)
 {
     Loaded loaded = {.object = NULL};
-    const char *target = c->options->target ? c->options->target : "native";
+    const char *target = unit_target(c->options);
     int code = select_one(c);
     if (code == 0)
         code = check_output_names(c);

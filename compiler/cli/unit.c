@@ -96,6 +96,11 @@ static bool is_repeated(const Words *names, const char *name)
     return false;
 }
 
+const char *unit_target(const Options *o)
+{
+    return o->target ? o->target : o->command == COMMAND_COMPILE ? "generic" : "native";
+}
+
 int unit_check_target(const Unit *u, const char *target)
 {
     const char **names;
@@ -109,6 +114,18 @@ int unit_check_target(const Unit *u, const char *target)
         VEC_PUSH(u->arena, &before, name);
     }
     return code;
+}
+
+// What is wrong with --machine-set is wrong usage; a description that is wrong without it is for later.
+static int check_machine_set(const Unit *u)
+{
+    const Options *o = u->options;
+    const char *dir = arena_printf(u->arena, "%s/targets", u->places.data), *error = NULL;
+    char *rest = arena_strdup(u->arena, unit_target(o));
+    for (char *name; (name = strsep(&rest, ","));)
+        if (machine_load(u->arena, dir, name, NULL, &error) && !machine_load(u->arena, dir, name, o->machine_set, &error))
+            return complain(EXIT_USAGE, "%s", error);
+    return 0;
 }
 
 // ---- the front end ----
@@ -156,6 +173,8 @@ int unit_open(Unit *u, Arena *a, const Options *o)
     int code = apply_warnings(u);
     if (code == 0 && o->target)
         code = unit_check_target(u, o->target);
+    if (code == 0 && o->machine_set)
+        code = check_machine_set(u);
     return code ? code : load(u);
 }
 
@@ -201,7 +220,7 @@ int unit_compile(Unit *u, const char *target, const char *header_name, bool want
     FILE *schedule = o->emit_schedule ? open_memstream(&out->schedule, &out->schedule_size) : NULL;
     PipelineOptions p = {
         .source_name = o->line_directives ? u->file->path : base_name(u->file->path), .header_name = header_name, .data_dir = u->places.data,
-        .target = target, .opt_level = o->opt_level, .budget = (long)o->budget, .line_directives = o->line_directives, .verify_each = o->verify_each,
+        .target = target, .machine_set = o->machine_set, .opt_level = o->opt_level, .budget = (long)o->budget, .line_directives = o->line_directives, .verify_each = o->verify_each,
         .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
         .emit_schedule = o->emit_schedule, .schedule_out = schedule, .emit_ir = o->emit_ir, .ir_out = ir,
         .tilings = &out->tilings,

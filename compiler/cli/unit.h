@@ -33,6 +33,8 @@ int complain(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 // Reads, parses and analyses the input. Returns 0 or an exit code, with everything said. unit_close in any case.
 int unit_open(Unit *u, Arena *a, const Options *o);
 void unit_close(Unit *u);
+// --target, or the command's default.
+const char *unit_target(const Options *o);
 // Is every name in --target known? Exit code 2 otherwise.
 int unit_check_target(const Unit *u, const char *target);
 

@@ -3,6 +3,7 @@
 #define PTOC_EMIT_C_H
 
 #include "emit/emit.h"
+#include "ir/bundles.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ typedef struct {
 
 typedef struct { const Index *index; const char *name; } Bound;
 typedef enum { REG_SCALAR, REG_VECTOR } RegisterForm;
+typedef VEC(const Expr *) Values;
 
 typedef struct {
     Arena *a;
@@ -46,7 +48,10 @@ typedef struct {
     NameSlot *names;              // a hash table of the names that indices must not take
     int nslots, nnames;
     Vec *vec;                     // NULL: scalar code
-    bool in_task;                 // symbols come from the frame
+    bool counts;                  // a task of a scalar unit: operations are counted, accesses to memory are told to the model
+    bool stores;                  // the place that is being written out is stored to
+    Values *values;               // by grid: the numbers that its launch passes
+    const MoveOp *nest;           // an operation on a box: its operands stand for their tensors
     int temps;                    // numbers variables of checked subscripts
     int sites;                    // numbers places that can fault
     bool streams;                 // the function stores past the caches
@@ -87,6 +92,7 @@ const char *c_store(Emit *e, const Tensor *t, const char *value);       // value
 const char *c_identity(Emit *e, ReduceOp op, DType t, bool scan);
 const char *c_combine(Emit *e, ReduceOp op, DType t, const char *x, const char *y);
 const char *c_value_type(DType t);                                      // of a value held in a variable
+bool c_is_register(const Emit *e, const Tensor *t);                     // a local variable (on a box everything lies in a memory)
 bool c_subscript_is_data(const Expr *sub);                              // must be checked at run time
 bool c_is_linear(const Expr *sub);                                      // a sum of multiples: no min, max or division
 
@@ -94,6 +100,18 @@ bool c_is_linear(const Expr *sub);                                      // a sum
 bool c_is_read(Emit *e, const Tensor *t);                               // by some equation of the kernel
 const char *c_element(const Tensor *t);                                 // C type of an element as stored
 bool c_may_stream(const Tensor *t);                                     // its stores may go past the caches
+void c_used(Emit *e, FILE *out, const char *text);                      // variables for what the body used and (when it is given) mentions
+void c_leaf(Emit *e, FILE *out, const Node *grid, int number);          // the function of a task
+
+// bundles.c: machines of bundles
+bool c_is_modelled(const Emit *e);                                      // the target is one
+const char *c_machine(Emit *e);                                         // the name of its table
+bool c_is_stored(const Emit *e, const Tensor *t);                       // it lies in the memory behind all others
+int c_position(const Emit *e, const Tensor *t);                         // among those tensors
+void c_programs(Emit *e, FILE *out, const Structure *s);                // tables and functions of all grids
+void c_launch(Emit *e, const Node *grid, int number);                   // the call that runs one
+int c_operations(const Node *op);                                       // what a scalar unit does for one element
+const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs);      // in the function of an operation on a box
 
 // entry.c
 void c_entry(Emit *e, FILE *out, const Structure *s);

@@ -63,6 +63,10 @@ static void emit_instruction_set(FILE *out, const Machine *m, const char *suffix
     if (*suffix)
         fprintf(out, "#define PTO_ISA %s\n", suffix);
     fprintf(out, "#include <ptort/isa.h>\n");
+    if (m->emits_bundles) {
+        fprintf(out, "#include <ptort/model.h>\n\n");
+        emit_c_machine(out, m);
+    }
 }
 
 void emit_c_target_begin(FILE *out, const EmitOptions *o, unsigned lanes)

@@ -35,4 +35,7 @@ void emit_header_prologue(FILE *out, const EmitOptions *o, const char *guard);
 void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k);
 void emit_header_epilogue(FILE *out);
 
+// An accelerator as the runtime's model has it: `static const pto_machine NAME_machine`, for C that includes ptort/model.h.
+void emit_c_machine(FILE *out, const Machine *m);
+
 #endif

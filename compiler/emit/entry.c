@@ -143,15 +143,19 @@ static void emit_tensor_fields(Emit *e, const Tensor *t)
 {
     const char *n = name_clean(e->a, t->name), *field = e->tensor[t->id];
     if (t->rank == 0) {
-        c_line(e, t->kind == TENSOR_INPUT ? "f.%s = %s;" : "f.%s = %s;", field, n);
+        c_line(e, "f.%s = %s;", field, n);
+        if (c_is_modelled(e) && c_is_stored(e, t))
+            c_line(e, "f.%s_bytes = sizeof *%s;", field, n);
         return;
     }
     c_line(e, "pto_tensor %s_dense;", field);
-    c_line(e, "if ((status = pto_unit_stride(ctx, %s, %s, &%s_dense)) != PTO_OK)", n, t->kind == TENSOR_INPUT ? "1" : "0", field);
+    c_line(e, "if ((status = %s(ctx, %s, %s, &%s_dense)) != PTO_OK)", c_is_modelled(e) ? "pto_dense" : "pto_unit_stride", n, t->kind == TENSOR_INPUT ? "1" : "0", field);
     c_line(e, "    return pto_leave(ctx, status);");
     c_line(e, "f.%s = %s_dense.data;", field, field);
     if (c_may_stream(t))
         c_line(e, "f.%s_big = pto_tensor_elements(%s) > %lld;", field, n, (long long)(machine_tier_bytes(e->o->machine, 2) / dtype_bytes(t->type)));
+    if (c_is_modelled(e))
+        c_line(e, "f.%s_bytes = (size_t)pto_tensor_elements(%s) * sizeof *f.%s;", field, n, field);
     for (int d = 0; d + 1 < t->rank; d++)
         c_line(e, "f.%s_s%d = %s_dense.stride[%d];", field, d, field, d);
 }
@@ -177,11 +181,11 @@ static int position_of(const Structure *s, const Node *grid)
 
 static void emit_grid(Emit *e, const Node *g, int number)
 {
-    if (g->ndims == 0) {
+    if (g->ndims == 0 && !c_is_modelled(e)) {
         c_line(e, "%s(&f, 0, NULL);", name_own(e, "part%d", number));
         return;
     }
-    const char *count = "";
+    const char *count = g->ndims ? "" : "1";
     for (int q = 0; q < g->ndims; q++) {
         c_line(e, "f.grid%d.begin[%d] = %s;", number, q, c_index(e, g->dims[q].begin));
         c_line(e, "f.grid%d.end[%d] = %s;", number, q, c_index(e, g->dims[q].end));
@@ -199,7 +203,11 @@ static void emit_grid(Emit *e, const Node *g, int number)
         c_line(e, "static const int64_t %s[][4] = { %s };", offsets, list);
     }
     c_line(e, "const pto_grid run%d = { .name = \"%s\", .rank = %d, .count = { %s }, .mode = %s, .max_workers = %d, .noffsets = %d, .offsets = %s };", number,
-           g->name ? g->name : e->k->name, g->ndims, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
+           g->name ? g->name : e->k->name, g->ndims ? g->ndims : 1, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
+    if (c_is_modelled(e)) {
+        c_launch(e, g, number);
+        return;
+    }
     c_line(e, "if ((status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", number, name_own(e, "task%d", number));
     c_line(e, "    return pto_leave(ctx, status);");
 }

@@ -264,18 +264,27 @@ static const char *offset_text(Emit *e, const Tensor *t, const char *const *subs
     return sum ? sum : "0";
 }
 
+bool c_is_register(const Emit *e, const Tensor *t)
+{
+    return e->t->storage[t->id].kind == STORE_REGISTER && !e->nest;
+}
+
 static const char *place_at(Emit *e, const Tensor *t, const char *const *subs)
 {
-    const Storage *st = &e->t->storage[t->id];
-    if (st->kind == STORE_REGISTER) {
+    if (c_is_register(e, t)) {
         if (e->reg[t->id] == REG_VECTOR && e->vec && e->vec->lane)
             return arena_printf(e->a, "%s%s[l]", e->reg_name[t->id], e->vec->suffix);
         return e->reg_name[t->id];
     }
-    const char *base = name_symbol(e, e->tensor[t->id]);
     if (t->rank == 0 && t->kind == TENSOR_INPUT)
-        return base;
-    return arena_printf(e->a, "%s[%s]", base, offset_text(e, t, subs));
+        return name_symbol(e, e->tensor[t->id]);
+    if (e->nest)
+        return c_operand_place(e, t, subs);
+    const char *place = arena_printf(e->a, "%s[%s]", name_symbol(e, e->tensor[t->id]), offset_text(e, t, subs));
+    if (!e->counts || !c_is_stored(e, t))
+        return place;
+    const char *type = arena_printf(e->a, e->stores ? "%s" : "const %s", c_element(t));
+    return arena_printf(e->a, "*(%s *)pto_touch(pto_s, %d, &%s, %d)", type, c_position(e, t), place, e->stores);
 }
 
 const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs)
@@ -286,7 +295,7 @@ const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs)
 const char *c_subscript(Emit *e, const Tensor *t, int d, const Expr *sub)
 {
     const Storage *st = &e->t->storage[t->id];
-    bool dropped = st->kind != STORE_PARAM && st->dim[d].kind == DIM_DROP && t->border[d].kind == BORDER_NONE && !c_subscript_is_data(sub);
+    bool dropped = !e->nest && st->kind != STORE_PARAM && st->dim[d].kind == DIM_DROP && t->border[d].kind == BORDER_NONE && !c_subscript_is_data(sub);
     return dropped ? "0" : c_index(e, sub);
 }
 
@@ -372,7 +381,7 @@ static const char *read_value(Emit *e, const Expr *x)
         }
     }
     const char *value = place_at(e, t, sub);
-    if (e->t->storage[t->id].kind != STORE_REGISTER && !(t->rank == 0 && t->kind == TENSOR_INPUT))
+    if (!c_is_register(e, t) && !(t->rank == 0 && t->kind == TENSOR_INPUT))
         value = c_load(e, t, value);
     if (*before)
         return arena_printf(e->a, "__extension__({ %s%s%s; })", before, test, value);

@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-typedef struct { FILE *stream; char *text; size_t size; } Buffer;
+typedef struct { FILE *stream; char *text; size_t size; } TextBuffer;
 
-static void buffer_open(Buffer *b)
+static void buffer_open(TextBuffer *b)
 {
     b->text = NULL;
     b->stream = open_memstream(&b->text, &b->size);
 }
 
-static char *buffer_close(Arena *a, Buffer *b)
+static char *buffer_close(Arena *a, TextBuffer *b)
 {
     fclose(b->stream);
     char *s = arena_strndup(a, b->text, b->size);
@@ -113,6 +113,8 @@ static void emit_frame(Emit *e, FILE *out, const Structure *s)
             fprintf(out, "    %s%s *%s;\n", t->kind == TENSOR_INPUT ? "const " : "", c_element(t), n);
         if (c_may_stream(t))
             fprintf(out, "    int %s_big;                      // larger than the caches\n", n);
+        if (c_is_modelled(e) && c_is_stored(e, t))
+            fprintf(out, "    size_t %s_bytes;\n", n);
         for (int d = 0; d + 1 < t->rank; d++)
             fprintf(out, "    int64_t %s_s%d;\n", n, d);
     }
@@ -139,8 +141,7 @@ static bool mentions(const char *text, const char *name)
     return false;
 }
 
-// Variables for what the body used and (when it is given) mentions.
-static void emit_used(Emit *e, FILE *out, const char *text)
+void c_used(Emit *e, FILE *out, const char *text)
 {
     name_sort_used(e);
     for (int i = 0; i < e->used.n; i++) {
@@ -171,7 +172,7 @@ static const char *emit_strides(Emit *e, const Tensor *t)
 
 static void emit_layout(Emit *e, FILE *out)
 {
-    Buffer b;
+    TextBuffer b;
     buffer_open(&b);
     e->out = b.stream;
     e->indent = 1;
@@ -187,13 +188,15 @@ static void emit_layout(Emit *e, FILE *out)
                 c_line(e, "f->%s = %s;", e->tensor[i], sum);
             else
                 c_line(e, "f->%s = (%s *)(void *)(base + %s);", e->tensor[i], c_element(t), sum);
+            if (c_is_modelled(e) && !pass)
+                c_line(e, "f->%s_bytes = (size_t)(%s) * sizeof(%s);", e->tensor[i], size, c_element(t));
             c_line(e, "%s += ((size_t)(%s) * sizeof(%s) + 63) & ~(size_t)63;", sum, size, c_element(t));
         }
     }
     char *body = buffer_close(e->a, &b);
     fprintf(out, "// Sizes and places of all buffers; returns the bytes of the workspace.\n");
     fprintf(out, "static PTO_TARGET size_t %s(struct %s *f, int workers, unsigned char *base)\n{\n", name_own(e, "layout"), name_own(e, "frame"));
-    emit_used(e, out, NULL);
+    c_used(e, out, NULL);
     fprintf(out, "    size_t bytes = 0, scratch = 0;\n%s", body);
     fprintf(out, "    f->scratch = base + bytes;\n    f->scratch_bytes = scratch + (scratch ? 64 : 0);\n    return bytes + (size_t)workers * f->scratch_bytes;\n}\n\n");
     name_release(e);
@@ -229,9 +232,20 @@ static void emit_unused(Emit *e, FILE *out, const char *text, const char *tiles)
         fprintf(out, "    (void)tile;\n");
 }
 
-static void emit_leaf(Emit *e, FILE *out, const Node *grid, int number, const Structure *s)
+// A worker's, or that of a scalar unit of the model.
+static void emit_head(Emit *e, FILE *out, const Node *grid, int number)
 {
-    Buffer head, body;
+    fprintf(out, "static PTO_TARGET void %s(", name_own(e, "%s%d", grid->ndims || e->counts ? "task" : "part", number));
+    if (e->counts)
+        fprintf(out, "pto_scalar *pto_s, void *frame, const int64_t tile[4])\n{\n    const int worker = 0;\n");
+    else
+        fprintf(out, "void *frame, int worker, const int64_t *tile)\n{\n");
+    fprintf(out, "    const struct %s *const f = frame;\n", name_own(e, "frame"));
+}
+
+void c_leaf(Emit *e, FILE *out, const Node *grid, int number)
+{
+    TextBuffer head, body;
     buffer_open(&head);
     buffer_open(&body);
     e->bound.n = 0;
@@ -240,14 +254,14 @@ static void emit_leaf(Emit *e, FILE *out, const Node *grid, int number, const St
     e->indent = 1;
     e->temps = 0;
     e->streams = false;
+    e->counts = c_is_modelled(e);
     c_body(e, grid);
     if (e->streams)
         c_line(e, "pto_stream_end();");
     char *tiles = buffer_close(e->a, &head), *text = buffer_close(e->a, &body);
-    fprintf(out, "static PTO_TARGET void %s(void *frame, int worker, const int64_t *tile)\n{\n", name_own(e, "%s%d", grid->ndims ? "task" : "part", number));
-    fprintf(out, "    const struct %s *const f = frame;\n", name_own(e, "frame"));
+    emit_head(e, out, grid, number);
     emit_unused(e, out, text, tiles);
-    emit_used(e, out, text);
+    c_used(e, out, text);
     fputs(tiles, out);
     for (int q = 0; q < grid->ndims; q++)
         for (int k = 0; k < 2; k++) {
@@ -259,6 +273,7 @@ static void emit_leaf(Emit *e, FILE *out, const Node *grid, int number, const St
     fprintf(out, "}\n\n");
     name_release(e);
     e->bound.n = 0;
+    e->counts = false;
 }
 
 // ---- logs -----------------------------------------------------------------------------------------------------------------
@@ -266,7 +281,7 @@ static void emit_leaf(Emit *e, FILE *out, const Node *grid, int number, const St
 // The format as a C string; integers are passed as long long, floats as double.
 static const char *format_text(Emit *e, const char *format)
 {
-    Buffer b;
+    TextBuffer b;
     buffer_open(&b);
     bool conversion = false;
     for (const char *c = format; *c; c++) {
@@ -308,14 +323,14 @@ static void emit_log(Emit *e, const Log *log)
 static void emit_logs(Emit *e, FILE *out)
 {
     for (int i = 0; i < e->k->logs.n; i++) {
-        Buffer b;
+        TextBuffer b;
         buffer_open(&b);
         e->out = b.stream;
         e->indent = 1;
         emit_log(e, e->k->logs.at[i]);
         char *text = buffer_close(e->a, &b);
         fprintf(out, "static PTO_TARGET void %s(const struct %s *f)\n{\n", name_own(e, "log%d", i), name_own(e, "frame"));
-        emit_used(e, out, NULL);
+        c_used(e, out, NULL);
         name_release(e);
         fprintf(out, "%s}\n\n", text);
     }
@@ -350,8 +365,10 @@ void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
     for (int i = 0; i < s.outer.n; i++)
         name_add_symbol(&e, name_outer(&e, s.outer.at[i]->index), "const int64_t", arena_printf(a, "f->%s", name_outer(&e, s.outer.at[i]->index)));
     emit_layout(&e, out);
-    for (int i = 0; i < s.grids.n; i++)
-        emit_leaf(&e, out, s.grids.at[i], i, &s);
+    if (c_is_modelled(&e))
+        c_programs(&e, out, &s);
+    for (int i = 0; i < s.grids.n && !c_is_modelled(&e); i++)
+        c_leaf(&e, out, s.grids.at[i], i);
     emit_logs(&e, out);
     c_entry(&e, out, &s);
     c_bytes(&e, out);

@@ -52,21 +52,18 @@ static void declare_locals(Emit *e, const Node *n)
 
 // ---- operations -----------------------------------------------------------------------------------------------------
 
-static bool is_register(const Emit *e, const Tensor *t)
-{
-    return e->t->storage[t->id].kind == STORE_REGISTER;
-}
-
 static void assign(Emit *e, const Node *n, const char *value)
 {
+    e->stores = true;
     const char *place = c_place(e, n->tensor, n->subs);
-    c_line(e, "%s = %s;", place, is_register(e, n->tensor) ? value : c_store(e, n->tensor, value));
+    e->stores = false;
+    c_line(e, "%s = %s;", place, c_is_register(e, n->tensor) ? value : c_store(e, n->tensor, value));
 }
 
 static const char *current(Emit *e, const Node *n, Expr *const *subs)
 {
     const char *place = c_place(e, n->tensor, subs);
-    return is_register(e, n->tensor) ? place : c_load(e, n->tensor, place);
+    return c_is_register(e, n->tensor) ? place : c_load(e, n->tensor, place);
 }
 
 static void update(Emit *e, const Node *n)
@@ -93,7 +90,7 @@ static void update(Emit *e, const Node *n)
 static void scan(Emit *e, const Node *n)
 {
     const char *value = c_value(e, n->value);
-    if (is_register(e, n->tensor)) {                   // starts as the identity
+    if (c_is_register(e, n->tensor)) {                   // starts as the identity
         assign(e, n, c_combine(e, n->reduce, n->tensor->type, e->reg_name[n->tensor->id], value));
         return;
     }
@@ -104,6 +101,8 @@ static void scan(Emit *e, const Node *n)
 
 static void operation(Emit *e, const Node *n)
 {
+    if (e->counts)
+        c_line(e, "pto_s->operations += %d;", c_operations(n));
     switch (n->op) {
     case OPK_MAP: assign(e, n, c_value(e, n->value)); return;
     case OPK_INIT: assign(e, n, c_identity(e, n->reduce, n->tensor->type, false)); return;

@@ -52,6 +52,7 @@ typedef struct {
     const char *name;
 } GridDim;
 
+typedef struct BundleProgram BundleProgram;     // ir/bundles.h
 typedef struct Node Node;
 typedef VEC(Node *) NodeList;
 struct Node {
@@ -73,6 +74,10 @@ struct Node {
     int64_t offsets[16][4];      // a task waits for those at these distances (MODE_WAVE)
     int max_workers;
     const char *name;
+    BundleProgram *program;      // what a task is on a machine of bundles; NULL: the body
+    BundleProgram *otherwise;    // and what it is where the shape is not one that `fits`
+    Expr *fits;                  // bool, over dims; NULL: all shapes do
+    const char *refusal;         // why it is the body, as one operation
     // IF
     Expr *cond;
     // OP

@@ -22,6 +22,8 @@ static bool same_in_c(const char *x, const char *y)
 // Why a choice between `m` and those before it cannot be made; NULL: it can.
 static const char *conflict(Arena *a, const Machines *before, const Machine *m)
 {
+    if (!m->emits_c && m->emits_bundles)
+        return arena_printf(a, "`%s` cannot be one of several: at run time a choice is made between processors alone", m->name);
     if (m->unknown)
         return arena_printf(a, "whether a processor can run `%s` cannot be found out at run time: its description says `%s`, which is no feature", m->name, m->unknown);
     for (int i = 0; i < before->n; i++) {
@@ -34,12 +36,12 @@ static const char *conflict(Arena *a, const Machines *before, const Machine *m)
     return NULL;
 }
 
-bool machines_load(Arena *a, const char *dir, const char *list, Machines *machines, const char **error)
+bool machines_load(Arena *a, const char *dir, const char *list, const char *set, Machines *machines, const char **error)
 {
     char *rest = arena_strdup(a, list);
     bool several = strchr(list, ',') != NULL;
     for (char *name; (name = strsep(&rest, ","));) {
-        const Machine *m = machine_load(a, dir, name, error);
+        const Machine *m = machine_load(a, dir, name, set, error);
         if (m && several)
             *error = conflict(a, machines, m);
         if (!m || (several && *error))

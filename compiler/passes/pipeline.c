@@ -14,6 +14,7 @@
 #include "machine/machine.h"
 #include "passes/explain.h"
 #include "passes/normalize.h"
+#include "bundles/place.h"
 #include "passes/plan.h"
 #include "passes/prove.h"
 #include "passes/schedule_print.h"
@@ -140,7 +141,14 @@ static bool run_lower(Job *j)
 
 static bool run_vectorize(Job *j)
 {
-    vectorize_kernel(j->plan, j->tile);
+    if (j->p->machine->emits_c)
+        vectorize_kernel(j->plan, j->tile);
+    return true;
+}
+
+static bool run_place(Job *j)
+{
+    place_kernel(j->plan, j->tile);
     return true;
 }
 
@@ -155,7 +163,8 @@ static bool run_vectorize(Job *j)
     PASS(order, "the loops over points inside a task")                                        \
     PASS(storage, "where every tensor lives, and how much of it")                             \
     PASS(lower, "loop nests")                                                                 \
-    PASS(vectorize, "which loops run in vectors")
+    PASS(vectorize, "which loops run in vectors")                                             \
+    PASS(place, "machines of bundles: units, memories, moves, and their order")
 
 static const struct { const char *name, *about; bool (*run)(Job *j); } passes[] = {
 #define ROW(name, about) { #name, about, run_##name },
@@ -397,7 +406,7 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
     if (!is_built(&p))
         return false;
-    if (!machines_load(a, dir, o->target, &machines, &error)) {
+    if (!machines_load(a, dir, o->target, o->machine_set, &machines, &error)) {
         diag_report(d, D_MACHINE, (Range){ 0, 0 }, "%s", error);
         return false;
     }

@@ -16,6 +16,7 @@ typedef struct {
     const char *header_name;     // what the C includes; NULL: the C declares its kernels itself
     const char *data_dir;        // the folder that holds targets/ and stdlib/
     const char *target;          // NAME or NAME,NAME,...
+    const char *machine_set;     // numbers to replace in their descriptions (machine_load), or NULL
     int opt_level;               // 0..3
     long budget;                 // isl's operations for one query of an optimisation
     bool line_directives;

@@ -246,6 +246,8 @@ PTO_API void pto_unpack(pto_context *ctx, const void *dense, const pto_tensor *t
 // the workspace: of its elements when `input`, unset otherwise. Then `_done` writes an output's copy back to `t`.
 // PTO_ERR_MEMORY is recorded. Between pto_enter and pto_leave; `t` has passed pto_check_tensor.
 PTO_API pto_status pto_unit_stride(pto_context *ctx, const pto_tensor *t, int input, pto_tensor *unit);
+// The same, but `t` itself only when it is dense, row-major without gaps.
+PTO_API pto_status pto_dense(pto_context *ctx, const pto_tensor *t, int input, pto_tensor *dense);
 PTO_API void pto_unit_stride_done(pto_context *ctx, const pto_tensor *t, const pto_tensor *unit);
 
 // ---- the machine ----------------------------------------------------------------------------------------------------

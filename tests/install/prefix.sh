@@ -6,7 +6,7 @@ do_make() { make -s -C "$SOURCE" "$1" BUILD="$BUILD" CC="$CC" CONFIG="$CONFIG" p
 do_make install-only
 root=$destdir/opt/pto
 for f in bin/ptoc include/ptort.h lib/libptort.a lib/libptort.so lib/libptort.so.0 lib/pkgconfig/ptort.pc lib/cmake/pto/pto-config.cmake \
-    share/pto/targets/generic.pto share/man/man1/ptoc.1 share/man/man5/pto.5; do
+    share/pto/targets/generic.pto share/man/man1/ptoc.1 share/pto/targets/davinci.pto share/man/man5/pto.5 share/man/man5/machine.5; do
     [ -r "$root/$f" ] || { echo "not installed: $f"; exit 1; }
 done
 grep -qx 'prefix=/opt/pto' "$root/lib/pkgconfig/ptort.pc"

@@ -16,12 +16,13 @@ static const struct { const char *folder, *may; } layers[] = {
     {"reference", "base ir data"},
     {"machine", "base syntax ir"},
     {"passes", "base syntax ir machine"},
+    {"bundles", "base syntax ir machine passes"},
     {"emit", "base syntax ir machine passes"},
     {"cli", "base syntax ir data sema reference machine passes emit"},
 };
 
 // The driver of all passes lies among them and knows what comes behind them.
-static const char driver[] = "passes/pipeline.", driver_may[] = "base syntax ir sema machine passes emit";
+static const char driver[] = "passes/pipeline.", driver_may[] = "base syntax ir sema machine passes bundles emit";
 
 static const char *allowed(const char *folder) {
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++)

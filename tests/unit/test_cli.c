@@ -56,6 +56,11 @@ START_TEST(options_of_the_compiler)
     ck_assert_str_eq(options.header, "h.h");
     ck_assert(parse("a.pto --target generic,x86-64-v3 --explain"));
     ck_assert_str_eq(options.target, "generic,x86-64-v3");
+    ck_assert_ptr_null(options.machine_set);
+    ck_assert(parse("a.pto --machine-set=L1.size=1KiB,cores=2 --machine-set dispatch=0"));
+    ck_assert_str_eq(options.machine_set, "L1.size=1KiB,cores=2,dispatch=0");
+    ck_assert(parse("run a.pto --machine-set cores=2") && parse("check a.pto --machine-set cores=2"));
+    ck_assert(!parse("a.pto --machine-set=") && strstr(error, "--machine-set needs NAME=VALUE"));
     ck_assert(!parse("a.pto --target=generic,x86-64-v3 --emit-ir") && strstr(error, "--emit-ir is about the code for one target"));
     ck_assert(!parse("a.pto --target=generic,x86-64-v3 --emit-schedule"));
     ck_assert(parse("- -o -"));

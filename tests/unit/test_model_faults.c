@@ -320,7 +320,6 @@ START_TEST(refusals) {
     REFUSED(p->operands[0][1].dim[0].at.size = PTO_VALUE(32), "value 32 of 32");
     REFUSED(p->ops[0].signals[0] = 2, "signals token 1 of 1");
     REFUSED(p->ops[0].stage = 1, "stage 1 of 1");
-    REFUSED(p->ops[0].when = PTO_FIRST(10), "condition");
     REFUSED(p->bundles[0].op[0] = 9, "operation 8 of 1");
     REFUSED(p->bundles[0].wait[0].token = 2, "wait 0");
     REFUSED(p->loops[0].end = 2, "loop 0");
@@ -544,7 +543,7 @@ static void mutate(Program *p) {
     pto_loop *l = &p->loops[0];
     switch (draw() % 34) {
     case 0: o->stage = little(); break;
-    case 1: o->when = little(); break;
+    case 1: o->when = (pto_when){(uint8_t)little(), (uint8_t)little(), 0}; break;
     case 2: o->signals[draw() % 2] = little(); break;
     case 3: o->noperands = little(); break;
     case 4: o->slot = (pto_slot)little(); break;
@@ -575,7 +574,7 @@ static void mutate(Program *p) {
     case 29: l->stages = little(); break;
     case 30: l->iv = little(); l->ndigits = little(); break;
     case 31: l->count[0] = little(); break;
-    case 32: p->bundles[draw() % 3].wait[draw() % 4] = (pto_wait){.token = little(), .stage = little(), .when = little()}; break;
+    case 32: p->bundles[draw() % 3].wait[draw() % 4] = (pto_wait){.token = little(), .stage = little(), .when = {(uint8_t)little(), 0, 0}}; break;
     case 33: p->bundles[draw() % 3].op[draw() % PTO_SLOTS] = little(); break;
     }
 }

@@ -135,13 +135,14 @@ typedef void (*pto_scalar_task)(pto_scalar *s, void *frame, const int64_t tile[4
 // Element `place` of pto_launch.tensors[tensor] is read (or written). Returns `place`.
 PTO_API void *pto_touch(pto_scalar *s, int tensor, void *place, int write);
 
-// Conditions on the digits of an operation's iteration: always; the digits from d on are all 0; all at their last value. Digit d
-// is induction variable PTO_FIRST_DIGIT + d, of whichever loop around the bundle; there are none outside of loops.
-typedef int pto_when;
-#define PTO_ALWAYS 0
-#define PTO_NEVER (PTO_MAX_DIGITS + 2)
-#define PTO_FIRST(d) ((d) + 1)
-#define PTO_LAST(d) (-((d) + 1))
+// Conditions on the digits of an operation's iteration: those in `first` (bit d: digit d) are 0, those in `last` at their
+// last value; both 0: always, unless `never`. Digit d is induction variable PTO_FIRST_DIGIT + d, of whichever loop around the
+// bundle; there are none outside of loops.
+typedef struct pto_when { uint8_t first, last, never; } pto_when;
+#define PTO_ALWAYS ((pto_when){0, 0, 0})
+#define PTO_NEVER ((pto_when){0, 0, 1})
+#define PTO_FIRST(d) ((pto_when){(uint8_t)(0xffu << (d)), 0, 0})     // the digits from d on
+#define PTO_LAST(d) ((pto_when){0, (uint8_t)(0xffu << (d)), 0})
 
 typedef struct pto_op {
     pto_slot slot;
@@ -149,9 +150,10 @@ typedef struct pto_op {
     int stage;                   // in step t of the innermost loop around it: iteration t - stage
     pto_when when;               // not executed elsewhere (nor its signals sent)
     int signals[2];              // tokens, plus 1; 0: none
+    pto_when signal_when[2];     // in which of the iterations in which it is executed
     int noperands;               // operand[0] is written (PTO_MULTIPLY: read too, unless `init`), the others are read
     const pto_operand *operands;
-    pto_when init;               // PTO_MULTIPLY: PTO_ALWAYS stands for always
+    pto_when init;               // PTO_MULTIPLY: the iterations in which it starts from 0
     int updates;                 // PTO_NEST: operand[0] is read as well
     int rank;                    // PTO_NEST: of the box
     const pto_interval *box;

@@ -354,7 +354,7 @@ static bool prepare_axis(Launch *L, const Instance *in, const Work *w, pto_axis 
 }
 
 static bool prepare_multiply(Launch *L, const Instance *in, Work *w) {
-    w->init = L->ops[in->op].table->init == PTO_ALWAYS || digits_hold(L, L->bundles[in->bundle].loop, L->ops[in->op].table->init, in->iv);
+    w->init = digits_hold(L, L->bundles[in->bundle].loop, L->ops[in->op].table->init, in->iv);
     return prepare_axis(L, in, w, PTO_AXIS_M, 0, 1, &w->m) && prepare_axis(L, in, w, PTO_AXIS_N, 0, 2, &w->n) && prepare_axis(L, in, w, PTO_AXIS_K, 1, 2, &w->k);
 }
 

@@ -190,7 +190,7 @@ static bool unit_complete(Launch *L, int core, int slot) {
     Resident *r = in->resident;
     const pto_op *t = L->ops[in->op].table;
     for (int k = 0; k < 2; k++)
-        if (t->signals[k] != 0 && !signal_token(L, in, t->signals[k] - 1))
+        if (t->signals[k] != 0 && digits_hold(L, L->bundles[in->bundle].loop, t->signal_when[k], in->iv) && !signal_token(L, in, t->signals[k] - 1))
             return false;
     u->first = (u->first + 1) % queue_of(L, slot);
     u->count--;

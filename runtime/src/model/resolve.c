@@ -219,8 +219,6 @@ static bool slot_takes(pto_slot slot, pto_kind kind) {
     return false;
 }
 
-static bool when_legal(pto_when w) { return w >= -PTO_MAX_DIGITS - 1 && w <= PTO_NEVER; }
-
 static bool check_op(Launch *L, const Op *o) {
     const pto_op *t = o->table;
     static const int least_operands[] = {[PTO_COPY] = 2, [PTO_GATHER] = 3, [PTO_MULTIPLY] = 3, [PTO_NEST] = 1, [PTO_TASK] = 0};
@@ -231,7 +229,7 @@ static bool check_op(Launch *L, const Op *o) {
     int want = least_operands[t->kind];
     if (t->noperands < want || t->noperands > (t->kind == PTO_NEST ? PTO_MAX_OPERANDS : want) || (t->noperands > 0 && t->operands == NULL))
         return model_refuse(L, WHERE "%d operands", HERE, t->noperands);
-    if (t->stage < 0 || !when_legal(t->when) || !when_legal(t->init) || (t->site >= L->program->nsites && L->program->nsites > 0))
+    if (t->stage < 0 || (t->site >= L->program->nsites && L->program->nsites > 0))
         return model_refuse(L, WHERE "stage, condition or site", HERE);
     for (int k = 0; k < 2; k++)
         if (t->signals[k] < 0 || t->signals[k] > L->program->ntokens)
@@ -345,7 +343,7 @@ static bool resolve_bundle(Launch *L, int b) {
         const pto_wait *w = &t->wait[k];
         if (w->token == 0)
             continue;
-        if (!in_range(w->token - 1, L->program->ntokens) || !in_range(w->stage, stages) || !when_legal(w->when))
+        if (!in_range(w->token - 1, L->program->ntokens) || !in_range(w->stage, stages))
             return model_refuse(L, "bundle %d: wait %d: token, stage or condition", b, k);
     }
     for (int s = 0; s < PTO_SLOTS; s++) {

@@ -11,30 +11,16 @@
 
 // ---- digits ---------------------------------------------------------------------------------------------------------------
 
-static bool digits_first(const Launch *L, int loop, int from, const int64_t *iv) {
-    for (; loop >= 0; loop = L->loops[loop].parent)
-        for (int d = 0; d < L->loops[loop].ndigits; d++) {
-            int v = L->loops[loop].iv + d;
-            if (v - PTO_FIRST_DIGIT >= from && iv[v] != 0)
-                return false;
-        }
-    return true;
-}
-
-static bool digits_last(const Launch *L, int loop, int from, const int64_t *iv) {
-    for (; loop >= 0; loop = L->loops[loop].parent)
-        for (int d = 0; d < L->loops[loop].ndigits; d++) {
-            int v = L->loops[loop].iv + d;
-            if (v - PTO_FIRST_DIGIT >= from && iv[v] != L->loops[loop].count[d] - 1)
-                return false;
-        }
-    return true;
-}
-
 bool digits_hold(const Launch *L, int loop, pto_when when, const int64_t *iv) {
-    if (when == PTO_NEVER)
-        return false;
-    return when == PTO_ALWAYS || (when > 0 ? digits_first(L, loop, when - 1, iv) : digits_last(L, loop, -when - 1, iv));
+    if (when.never || (when.first == 0 && when.last == 0))
+        return !when.never;
+    for (; loop >= 0; loop = L->loops[loop].parent)
+        for (int d = 0; d < L->loops[loop].ndigits; d++) {
+            int v = L->loops[loop].iv + d, digit = v - PTO_FIRST_DIGIT;
+            if ((when.first >> digit & 1 && iv[v] != 0) || (when.last >> digit & 1 && iv[v] != L->loops[loop].count[d] - 1))
+                return false;
+        }
+    return true;
 }
 
 static void decode_digits(const Loop *l, int64_t iteration, int64_t *iv) {

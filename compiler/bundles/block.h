@@ -1,0 +1,136 @@
+// block: a task of a grid as operations on boxes of elements (private to compiler/bundles/).
+//
+// The task runs over blocks of the grid's dimensions, and inside a block over chunks of what a contraction reduces: the
+// digits of one loop. Every statement of the leaf becomes one operation on the box of its indices that the block has;
+// what it reads comes from windows in memories near the unit, which moves fill. Sizes are expressions, so that
+// one program serves all shapes.
+#ifndef PTOC_BUNDLES_BLOCK_H
+#define PTOC_BUNDLES_BLOCK_H
+
+#include "bundles/place.h"
+
+enum { MAX_AXES = 4 };
+
+// A dimension of the grid: a task has `task` points of it, a block `block`.
+typedef struct { const char *name; Expr *begin, *end, *task, *block; int digit; } BlockAxis;       // digit -1: the task is one block
+
+// A reduced index of the main contraction, in chunks.
+typedef struct { const char *name; int idx; Expr *size; int digit; } BlockChunk;                   // digit -1: all at once
+
+typedef enum { FROM_ALL, FROM_AXIS, FROM_CHUNK, FROM_OUTER } IndexSource;
+typedef struct {
+    IndexSource from;
+    int which;                   // axis or chunk
+    int64_t shift, before, after;
+    Expr *value;                 // FROM_OUTER
+    Expr *lo, *hi;               // of the statement's domain
+} BlockIndex;
+
+// How a statement is done.
+typedef enum {
+    BLOCK_NEST,                  // an expression over a box
+    BLOCK_ALIAS,                 // not at all: it names what another one wrote
+    BLOCK_INIT,                  // by the multiplication that follows
+    BLOCK_MULTIPLY,              // the cube
+    BLOCK_COPY,                  // moves alone
+} BlockKind;
+typedef struct { Stmt *s; BlockKind kind; BlockIndex index[MAX_INDICES]; } BlockStmt;
+
+// A box of a tensor's subscripts.
+typedef struct { int rank; Span dim[MAX_BOX]; } Window;
+
+// What is held of a tensor near the units, or on the way there.
+typedef struct {
+    Tensor *tensor;
+    bool external;               // it comes from the memory behind all others
+    bool bordered;               // and may reach over its edges
+    int level;                   // the digits on which it depends
+    Window window;
+    Expr *stride[MAX_BOX];
+    Buffer *buffer;              // where the unit finds it
+    int unit;                    // that reads it
+} Held;
+
+typedef struct {
+    Plan *p;
+    TileKernel *t;
+    const Machine *m;
+    Leaf *leaf;
+    Arena *a;
+    const char *refusal;         // why the leaf cannot be done in blocks
+    int naxes, nchunks, ndigits, nblock;         // nblock: digits of the axes
+    BlockAxis axis[MAX_AXES];
+    BlockChunk chunk[MAX_INDICES];
+    BlockStmt *stmts;
+    int nstmts;
+    const Stmt *main;            // the contraction whose reduced indices are cut into chunks, or NULL
+    VEC(Held *) held;
+    BundleLoop loop;
+    BundleProgram *out;
+    Expr *fits;                  // what must hold of the shape
+} Block;
+
+// block.c
+bool block_refuse(Block *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));       // false
+
+// window.c
+bool block_same(const Expr *x, const Expr *y);                   // as far as syntax shows; NULL stands for 0
+Expr *block_add(Block *b, Expr *x, Expr *y);                     // NULL stands for 0
+Expr *block_mul(Block *b, Expr *x, Expr *y);
+Expr *block_int(Block *b, int64_t v);
+void block_affine_add(Block *b, Affine *to, const Affine *x, int64_t factor);
+// The values of a statement's index in an iteration of the first `level` digits (all of the task's in the others).
+Span block_span(Block *b, const BlockStmt *s, int idx, int level);
+// The box that subscripts reach there. False: they are not sums of the indices.
+bool block_window(Block *b, const BlockStmt *s, const Tensor *t, Expr *const *subs, int level, Window *w);
+// *w grows to hold x too.
+void block_union(Block *b, const Tensor *t, Window *w, const Window *x);
+// The digits on which a window depends: one more than the last.
+int block_level(const Block *b, const Window *w);
+
+// memory.c
+// A place on chip for a window, dense in row-major order.
+Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, Expr **stride, int level);
+Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level);
+Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);
+void block_allocate(Block *b);                                   // addresses, needs, `fits`
+
+// move.c
+MoveOp *block_op(Block *b, int unit, MoveKind kind, const Equation *eq);
+const char *block_called(Block *b, const Tensor *t, int memory);
+int block_stop(Block *b, int from, int to);                      // the memory between two; 0: there is a path; -1: no way with one stop
+// Where on the digits something at `level` happens once: before the others, or after them.
+When block_once(const Block *b, int level);
+When block_at_end(const Block *b, int level);
+void block_move(Block *b, Operand from, Operand to, When when, const Equation *eq);
+void block_fetch(Block *b, Held *h, int memory, const Equation *eq);       // a window of a tensor, to where its unit finds it
+void block_send(Block *b, const Held *h, const Window *w, int level, When when, const Equation *eq);       // what was written, to the tensor
+
+// held.c
+Held *block_hold(Block *b, Tensor *t, const Window *w);
+Held *block_find(Block *b, const Tensor *t, bool external);      // NULL: it is not held
+bool block_is_internal(const Block *b, const Expr *read);        // is it written by the leaf, in this block?
+int block_stmt_level(const Block *b, const BlockStmt *s);        // the digits over which its box moves
+When block_when(const Block *b, const BlockStmt *s);
+Window block_written(Block *b, const BlockStmt *s, int level);   // what a statement writes
+void block_hold_read(Block *b, int memory);
+void block_renew(Block *b, const Held *old, Buffer *x, Expr *const *stride);     // from here on it is found there, under all its names
+void block_hold_written(Block *b, int memory);
+
+// How each kind of statement becomes operations.
+void block_nest(Block *b, BlockStmt *s);                         // nest.c
+void block_multiply(Block *b, BlockStmt *s);                     // multiply.c
+bool block_can_multiply(Block *b, const BlockStmt *s);
+void block_copy(Block *b, BlockStmt *s);                         // copy.c
+
+// kind.c
+void block_kinds(Block *b);                                      // chooses how each is done
+bool block_is_alias(Block *b, const BlockStmt *s);               // once sizes are set: is BLOCK_NEST one of BLOCK_ALIAS?
+
+// build.c
+void block_build(Block *b);                                      // operations and buffers, for the sizes that are set
+
+// size.c
+void block_sizes(Block *b);                                      // sizes, and the program that is best with them
+
+#endif

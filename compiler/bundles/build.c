@@ -1,0 +1,45 @@
+// ops: the operations of a block, in an order in which they could run one by one.
+#include "bundles/block.h"
+
+// ---- the whole ----------------------------------------------------------------------------------------------------------------
+
+static bool is_kept(const Block *b, const Tensor *t)
+{
+    StorageKind kind = b->t->storage[t->id].kind;
+    return kind == STORE_PARAM || kind == STORE_WORKSPACE;
+}
+
+// Is it the last of the leaf's statements that write elements of its own?
+static bool sends(const Block *b, const BlockStmt *s)
+{
+    return is_kept(b, s->s->eq->lhs) && s->s->kind != STMT_INIT && s->kind != BLOCK_COPY;
+}
+
+static void build_stmt(Block *b, BlockStmt *s)
+{
+    switch (s->kind) {
+    case BLOCK_NEST: block_nest(b, s); break;
+    case BLOCK_ALIAS: case BLOCK_INIT: break;
+    case BLOCK_MULTIPLY: block_multiply(b, s); break;
+    case BLOCK_COPY: block_copy(b, s); break;
+    }
+}
+
+void block_build(Block *b)
+{
+    int memory = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory;
+    b->out = ARENA_NEW(b->a, BundleProgram);
+    b->held.n = 0;
+    b->fits = NULL;
+    block_hold_read(b, memory);
+    block_hold_written(b, memory);
+    for (int i = 0; i < b->nstmts && !b->refusal; i++)
+        build_stmt(b, &b->stmts[i]);
+    for (int i = 0; i < b->nstmts && !b->refusal; i++) {
+        BlockStmt *s = &b->stmts[i];
+        if (!sends(b, s))
+            continue;
+        Window w = block_written(b, s, b->nblock);
+        block_send(b, block_find(b, s->s->eq->lhs, false), &w, b->nblock, block_when(b, s), s->s->eq);
+    }
+}

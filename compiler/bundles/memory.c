@@ -1,0 +1,152 @@
+// memory: buffers on chip and boxes in them; boxes of tensors; addresses.
+#include "bundles/block.h"
+
+enum { LINE = 64 };                                     // buffers begin at multiples of it
+
+static Expr *index_expr(Block *b, Op op, Expr *x, Expr *y)
+{
+    return expr_simplify(b->a, expr_binary(b->a, op, DT_INDEX, x, y));
+}
+
+static Expr *not_negative(Block *b, Expr *x)
+{
+    return x->op == OP_CONST ? block_int(b, x->i > 0 ? x->i : 0) : index_expr(b, OP_MAX, x, block_int(b, 0));
+}
+
+static Expr *whole_lines(Block *b, Expr *bytes)
+{
+    return index_expr(b, OP_MUL, index_expr(b, OP_DIV, block_add(b, bytes, block_int(b, LINE - 1)), block_int(b, LINE)), block_int(b, LINE));
+}
+
+// ---- on chip ----------------------------------------------------------------------------------------------------------------
+
+Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, Expr **stride, int level)
+{
+    Expr *bytes = block_int(b, dtype_bytes(t->type));
+    for (int d = w->rank - 1; d >= 0; d--) {
+        stride[d] = bytes;
+        bytes = block_mul(b, bytes, not_negative(b, w->dim[d].size));
+    }
+    Buffer *x = ARENA_NEW(b->a, Buffer);
+    *x = (Buffer){ .id = b->out->buffers.n, .name = name, .memory = memory, .tensor = t, .type = t->type, .bytes = whole_lines(b, bytes), .slots = level ? 2 : 1, .range = t->range };
+    VEC_PUSH(b->a, &b->out->buffers, x);
+    return x;
+}
+
+static void begin_operand(Block *b, Operand *o, const Window *w, Expr *const *stride)
+{
+    (void)b;
+    o->rank = w->rank;
+    for (int d = 0; d < w->rank; d++)
+        o->dim[d] = (BoxDim){ .at = w->dim[d], .stride = stride[d] };
+}
+
+Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level)
+{
+    Operand o = { .buffer = x, .tensor = x->tensor, .digits = level };
+    begin_operand(b, &o, w, stride);
+    for (int d = 0; d < w->rank; d++) {                 // how far its start is behind that of what is held
+        Affine far = w->dim[d].start;
+        block_affine_add(b, &far, &held->dim[d].start, -1);
+        Affine bytes = { .base = block_mul(b, far.base, stride[d]) };
+        for (int v = 0; v < MAX_IVS; v++)
+            bytes.step[v] = block_mul(b, far.step[v], stride[d]);
+        block_affine_add(b, &o.address, &bytes, 1);
+    }
+    return o;
+}
+
+// ---- tensors ----------------------------------------------------------------------------------------------------------------
+
+// How many elements a dimension takes where the tensor lies; NULL: one at a time.
+static Expr *stored_extent(Block *b, const Tensor *t, int d)
+{
+    const Storage *st = &b->t->storage[t->id];
+    if (st->kind == STORE_PARAM)
+        return index_expr(b, OP_SUB, t->hi[d], t->lo[d]);
+    switch (st->dim[d].kind) {
+    case DIM_FULL: return st->dim[d].extent;
+    case DIM_MODULO: return block_int(b, st->dim[d].modulo);
+    case DIM_DROP: break;
+    }
+    return NULL;
+}
+
+static void add_offset(Block *b, Operand *o, const Tensor *t, int d, Expr *stride)
+{
+    const Storage *st = &b->t->storage[t->id];
+    Affine from = o->dim[d].at.start;
+    if (st->kind != STORE_PARAM && st->dim[d].kind == DIM_MODULO)
+        from.base = index_expr(b, OP_MOD, from.base ? from.base : block_int(b, 0), block_int(b, st->dim[d].modulo));
+    else
+        from.base = index_expr(b, OP_SUB, from.base ? from.base : block_int(b, 0), st->kind == STORE_PARAM ? t->lo[d] : st->dim[d].base);
+    Affine bytes = { .base = block_mul(b, from.base, stride) };
+    for (int v = 0; v < MAX_IVS; v++)
+        bytes.step[v] = block_mul(b, from.step[v], stride);
+    block_affine_add(b, &o->address, &bytes, 1);
+}
+
+Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered)
+{
+    Operand o = { .tensor = t, .rank = w->rank };
+    Expr *stride = block_int(b, dtype_bytes(t->type));
+    for (int d = w->rank - 1; d >= 0; d--) {
+        o.dim[d] = (BoxDim){ .at = w->dim[d], .stride = stride };
+        if (bordered && t->border[d].kind != BORDER_NONE)
+            o.dim[d].border = t->border[d].kind;
+        else if (bordered)
+            o.dim[d].border = BORDER_CLAMP;             // what a condition keeps from being read
+        if (bordered)
+            o.dim[d].length = index_expr(b, OP_SUB, t->hi[d], t->lo[d]);
+        Expr *extent = stored_extent(b, t, d);
+        if (extent)
+            add_offset(b, &o, t, d, stride);
+        else
+            o.dim[d].stride = block_int(b, 0);
+        stride = extent ? block_mul(b, stride, extent) : stride;
+    }
+    return o;
+}
+
+// ---- addresses --------------------------------------------------------------------------------------------------------------
+
+static Expr *both(Block *b, Expr *x, Expr *y)
+{
+    return x ? expr_simplify(b->a, expr_binary(b->a, OP_AND, DT_BOOL, x, y)) : y;
+}
+
+static void must_hold(Block *b, Expr *less, int64_t most)
+{
+    if (less->op == OP_CONST && less->i <= most)
+        return;
+    b->fits = both(b, b->fits, expr_binary(b->a, OP_LE, DT_BOOL, less, block_int(b, most)));
+}
+
+// What a task may use of a memory when every core has one.
+static int64_t share(const Machine *m, int memory)
+{
+    int64_t of = m->memory[memory].shared == SHARED_CORE ? 1 : m->memory[memory].shared == SHARED_CLUSTER ? m->cores : (int64_t)m->cores * m->clusters;
+    return m->memory[memory].bytes / of / LINE * LINE;
+}
+
+void block_allocate(Block *b)
+{
+    BundleProgram *p = b->out;
+    for (int m = 0; m < b->m->nmemories; m++)
+        p->need[m] = NULL;
+    for (int i = 0; i < p->buffers.n; i++) {
+        Buffer *x = p->buffers.at[i];
+        x->address = p->need[x->memory] ? p->need[x->memory] : block_int(b, 0);
+        p->need[x->memory] = block_add(b, x->address, block_mul(b, x->bytes, block_int(b, x->slots)));
+    }
+    for (int m = 0; m < b->m->nmemories; m++)
+        if (p->need[m])
+            must_hold(b, p->need[m], share(b->m, m));
+    for (int i = 0; i < p->ops.n; i++) {
+        const MoveOp *op = p->ops.at[i];
+        int64_t most = b->m->unit[op->unit].most;
+        for (int q = 0; q < op->noperands && op->kind == MOVE_COPY && most; q++)
+            if (op->operand[q].buffer)
+                must_hold(b, op->operand[q].buffer->bytes, most);
+    }
+}

@@ -1,0 +1,80 @@
+// move: moves between memories: in, with one stop on the way where there is no path, and out.
+#include "bundles/block.h"
+
+MoveOp *block_op(Block *b, int unit, MoveKind kind, const Equation *eq)
+{
+    MoveOp *op = ARENA_NEW(b->a, MoveOp);
+    *op = (MoveOp){ .id = b->out->ops.n, .unit = unit, .kind = kind, .signal = { -1, -1 }, .eq = eq, .operand = ARENA_ARRAY(b->a, Operand, 12) };
+    VEC_PUSH(b->a, &b->out->ops, op);
+    return op;
+}
+
+const char *block_called(Block *b, const Tensor *t, int memory)
+{
+    return arena_printf(b->a, "%s_%s", t->name, b->m->memory[memory].name);
+}
+
+// ---- moves ------------------------------------------------------------------------------------------------------------------
+
+static int mover(Block *b, int from, int to)
+{
+    const Path *path = &b->m->path[machine_path(b->m, from, to)];
+    return (int)(path->from == from ? path->by : path->by_back);
+}
+
+// The memory between two, 0: there is a path; -1: no way with one stop.
+int block_stop(Block *b, int from, int to)
+{
+    if (machine_path(b->m, from, to) >= 0)
+        return 0;
+    for (int m = 1; m < b->m->nmemories; m++)
+        if (!b->m->memory[m].backing && machine_path(b->m, from, m) >= 0 && machine_path(b->m, m, to) >= 0)
+            return m;
+    return -1;
+}
+
+// Where on the digits something at `level` happens once: before the others.
+static unsigned digits_from(const Block *b, int level) { return ((1u << b->ndigits) - 1) & ~((1u << level) - 1); }
+When block_once(const Block *b, int level) { return (When){ .first = digits_from(b, level) }; }
+When block_at_end(const Block *b, int level) { return (When){ .last = digits_from(b, level) }; }
+
+void block_move(Block *b, Operand from, Operand to, When when, const Equation *eq)
+{
+    int source = from.buffer ? from.buffer->memory : 0, target = to.buffer ? to.buffer->memory : 0;
+    MoveOp *op = block_op(b, mover(b, source, target), MOVE_COPY, eq);
+    op->noperands = 2;
+    op->operand[0] = to;
+    op->operand[1] = from;
+    op->when = when;
+}
+
+// Brings a window of a tensor to where its unit finds it.
+void block_fetch(Block *b, Held *h, int memory, const Equation *eq)
+{
+    int stop = block_stop(b, 0, memory);
+    Operand from = block_in_memory(b, h->tensor, &h->window, h->bordered);
+    if (stop > 0) {
+        Expr *stride[MAX_BOX];
+        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, &h->window, stride, h->level);
+        Operand there = block_on_chip(b, x, &h->window, stride, &h->window, h->level);
+        block_move(b, from, there, block_once(b, h->level), eq);
+        from = there;
+    }
+    h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, h->stride, h->level);
+    block_move(b, from, block_on_chip(b, h->buffer, &h->window, h->stride, &h->window, h->level), block_once(b, h->level), eq);
+}
+
+// What a statement has written goes to the tensor.
+void block_send(Block *b, const Held *h, const Window *w, int level, When when, const Equation *eq)
+{
+    int memory = h->buffer->memory, stop = block_stop(b, memory, 0);
+    Operand from = block_on_chip(b, h->buffer, &h->window, h->stride, w, h->level);
+    if (stop > 0) {
+        Expr *stride[MAX_BOX];
+        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, w, stride, level);
+        Operand there = block_on_chip(b, x, w, stride, w, level);
+        block_move(b, from, there, when, eq);
+        from = there;
+    }
+    block_move(b, from, block_in_memory(b, h->tensor, w, false), when, eq);
+}

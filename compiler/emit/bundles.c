@@ -1,0 +1,406 @@
+// bundles: what a kernel is on a machine of bundles: tables, the functions that carry out operations on values, and the launch.
+//
+// Everything is constant data of ptort/model.h. A number that is no literal is a value of the launch: the expression goes
+// into a list, the table refers to its position. An expression over a box becomes a function of loops over the box, its
+// tensors found through the operands; the task of a scalar unit is the function of the grid's body, in which every element
+// of memory that it reads or writes is told to the model. Test: tests/golden/model
+#include "emit/c.h"
+
+#include <string.h>
+
+typedef struct {
+    Emit *e;
+    FILE *out;
+    const char *tag;              // of the program: the number of the grid, then `s` where it is the scalar unit's
+    int number;                   // of the grid
+    const BundleProgram *p;
+    Values values;
+    VEC(const Equation *) sites;
+} Tables;
+
+// ---- tensors ----------------------------------------------------------------------------------------------------------
+
+bool c_is_modelled(const Emit *e)
+{
+    return e->o->machine->emits_bundles;
+}
+
+const char *c_machine(Emit *e)
+{
+    return arena_printf(e->a, "%s_machine", name_clean(e->a, e->o->machine->name));
+}
+
+bool c_is_stored(const Emit *e, const Tensor *t)
+{
+    StorageKind kind = e->t->storage[t->id].kind;
+    return kind == STORE_WORKSPACE || (kind == STORE_PARAM && (t->rank > 0 || t->kind == TENSOR_OUTPUT));
+}
+
+int c_position(const Emit *e, const Tensor *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->id; i++)
+        n += c_is_stored(e, e->k->tensors.at[i]);
+    return n;
+}
+
+// ---- numbers ------------------------------------------------------------------------------------------------------------
+
+static const char *number(Tables *t, const Expr *x)
+{
+    if (!x)
+        return "0";
+    if (x->op == OP_CONST)
+        return arena_printf(t->e->a, "%lld", (long long)x->i);
+    int k = 0;
+    while (k < t->values.n && !expr_equal(t->values.at[k], x))
+        k++;
+    if (k == t->values.n)
+        VEC_PUSH(t->e->a, &t->values, x);
+    return arena_printf(t->e->a, "PTO_VALUE(%d)", k);
+}
+
+static const char *affine(Tables *t, const Affine *x)
+{
+    const char *text = arena_printf(t->e->a, "{ %s", number(t, x->base)), *steps = "";
+    for (int v = 0; v < MAX_IVS; v++)
+        if (x->step[v] && !expr_is_int(x->step[v], 0))
+            steps = arena_printf(t->e->a, "%s%s[%d] = %s", steps, *steps ? ", " : "", v, number(t, x->step[v]));
+    return *steps ? arena_printf(t->e->a, "%s, { %s } }", text, steps) : arena_printf(t->e->a, "%s }", text);
+}
+
+static const char *span(Tables *t, const Span *x)
+{
+    const char *text = arena_printf(t->e->a, "{ .start = %s, .size = %s", affine(t, &x->start), number(t, x->size));
+    if (x->hi)
+        text = arena_printf(t->e->a, "%s, .lo = %s, .hi = %s", text, number(t, x->lo), number(t, x->hi));
+    return arena_printf(t->e->a, "%s }", text);
+}
+
+static const char *when(Tables *t, When w)
+{
+    return w.first || w.last ? arena_printf(t->e->a, "{ %#x, %#x, 0 }", w.first, w.last) : "{ 0, 0, 0 }";
+}
+
+// ---- operands -----------------------------------------------------------------------------------------------------------
+
+static void emit_dim(Tables *t, const BoxDim *d)
+{
+    static const char *const axes[] = { "PTO_AXIS_NONE", "PTO_AXIS_M", "PTO_AXIS_N", "PTO_AXIS_K" };
+    static const char *const borders[] = { "PTO_BORDER_NONE", "PTO_BORDER_ZERO", "PTO_BORDER_CLAMP", "PTO_BORDER_REFLECT", "PTO_BORDER_WRAP", "PTO_BORDER_CONST" };
+    fprintf(t->out, "            { .at = %s, .stride = %s", span(t, &d->at), number(t, d->stride));
+    if (d->axis != AXIS_NONE)
+        fprintf(t->out, ", .axis = %s", axes[d->axis]);
+    if (d->border != BORDER_NONE)
+        fprintf(t->out, ", .border = %s, .length = %s", borders[d->border], number(t, d->length));
+    fprintf(t->out, " },\n");
+}
+
+static void emit_operand(Tables *t, const Operand *o)
+{
+    Emit *e = t->e;
+    Affine address = o->address;
+    if (o->buffer && o->buffer->address)
+        address.base = address.base ? expr_simplify(e->a, expr_binary(e->a, OP_ADD, DT_INDEX, o->buffer->address, address.base)) : o->buffer->address;
+    int tensor = o->tensor && c_is_stored(e, o->tensor) ? c_position(e, o->tensor) : -1;
+    fprintf(t->out, "        { .memory = %d, .tensor = %d, .type = %s, .address = %s", o->buffer ? o->buffer->memory : 0, tensor,
+            c_dtype(e->a, o->buffer ? o->buffer->type : o->tensor->type), affine(t, &address));
+    if (o->buffer && o->buffer->slots > 1)
+        fprintf(t->out, ", .slots = %d, .slot_digits = %d, .slot_bytes = %s", o->buffer->slots, o->digits, number(t, o->buffer->bytes));
+    fprintf(t->out, ", .rank = %d", o->rank);
+    if (o->rank) {
+        fprintf(t->out, ", .dim = {\n");
+        for (int d = 0; d < o->rank; d++)
+            emit_dim(t, &o->dim[d]);
+        fprintf(t->out, "        }");
+    }
+    fprintf(t->out, " }, // %s\n", o->buffer ? o->buffer->name : o->tensor->name);
+}
+
+static void emit_operands(Tables *t)
+{
+    for (int i = 0; i < t->p->ops.n; i++) {
+        const MoveOp *op = t->p->ops.at[i];
+        if (op->noperands == 0)
+            continue;
+        fprintf(t->out, "static const pto_operand %s[] = {\n", name_own(t->e, "operands%s_%d", t->tag, i));
+        for (int q = 0; q < op->noperands; q++)
+            emit_operand(t, &op->operand[q]);
+        fprintf(t->out, "};\n");
+        if (op->rank == 0)
+            continue;
+        fprintf(t->out, "static const pto_interval %s[] = {\n", name_own(t->e, "box%s_%d", t->tag, i));
+        for (int d = 0; d < op->rank; d++)
+            fprintf(t->out, "    %s,\n", span(t, &op->box[d]));
+        fprintf(t->out, "};\n");
+    }
+}
+
+// ---- operations -----------------------------------------------------------------------------------------------------------
+
+static const char *const slots[] = { "PTO_CUBE", "PTO_VECTOR", "PTO_LOAD", "PTO_STORE", "PTO_DMA", "PTO_SCALAR" };
+
+static int site_of(Tables *t, const Equation *eq)
+{
+    for (int i = 0; i < t->sites.n; i++)
+        if (t->sites.at[i] == eq)
+            return i;
+    VEC_PUSH(t->e->a, &t->sites, eq);
+    return t->sites.n - 1;
+}
+
+static void emit_op(Tables *t, int i)
+{
+    static const char *const kinds[] = { "PTO_COPY", "PTO_GATHER", "PTO_MULTIPLY", "PTO_NEST", "PTO_TASK" };
+    const MoveOp *op = t->p->ops.at[i];
+    Emit *e = t->e;
+    FILE *out = t->out;
+    fprintf(out, "    { .slot = %s, .kind = %s, .stage = %d, .when = %s, .site = %d", slots[op->unit], kinds[op->kind], op->stage, when(t, op->when), site_of(t, op->eq));
+    if (op->signal[0] >= 0)
+        fprintf(out, ",\n      .signals = { %d, %d }, .signal_when = { %s, %s }", op->signal[0] + 1, op->signal[1] + 1, when(t, op->signals[0]), when(t, op->signals[1]));
+    if (op->noperands)
+        fprintf(out, ",\n      .noperands = %d, .operands = %s", op->noperands, name_own(e, "operands%s_%d", t->tag, i));
+    if (op->kind == MOVE_MULTIPLY)
+        fprintf(out, ", .init = %s", when(t, op->init));
+    if (op->kind == MOVE_NEST) {
+        fprintf(out, ",\n      .updates = %d, .cost = %lld, .strided = %d, .bytes = %lld, .element = %d, .compute = %s", op->updates, (long long)op->cost, op->strided,
+                (long long)op->bytes, op->element, name_own(e, "nest%s_%d", t->tag, i));
+        if (op->rank)
+            fprintf(out, ", .rank = %d, .box = %s", op->rank, name_own(e, "box%s_%d", t->tag, i));
+    }
+    if (op->kind == MOVE_TASK)
+        fprintf(out, ", .scalar = %s", name_own(e, "task%d", t->number));
+    fprintf(out, " },\n");
+}
+
+static void emit_bundle(Tables *t, const Bundle *b)
+{
+    const char *text = "";
+    for (int w = 0; w < b->nwaits; w++)
+        text = arena_printf(t->e->a, "%s%s{ %d, %d, %s }", text, w ? ", " : "", b->wait[w].token + 1, b->wait[w].stage, when(t, b->wait[w].when));
+    text = b->nwaits ? arena_printf(t->e->a, ".wait = { %s }, ", text) : "";
+    const char *ops = "";
+    for (int u = 0; u < MAX_UNITS; u++)
+        if (b->op[u] >= 0)
+            ops = arena_printf(t->e->a, "%s%s[%s] = %d", ops, *ops ? ", " : "", slots[u], b->op[u] + 1);
+    fprintf(t->out, "    { %s.op = { %s } },\n", text, *ops ? ops : "0");
+}
+
+static void emit_loop(Tables *t, const BundleLoop *l)
+{
+    fprintf(t->out, "    { .first = %d, .end = %d, .ndigits = %d, .iv = %d, .stages = %d, .count = { ", l->first, l->end, l->ndigits, l->iv, l->stages);
+    for (int d = 0; d < l->ndigits; d++)
+        fprintf(t->out, "%s%s", d ? ", " : "", number(t, l->count[d]));
+    fprintf(t->out, " } },\n");
+}
+
+static void emit_sites(Tables *t)
+{
+    Emit *e = t->e;
+    fprintf(t->out, "static const pto_site %s[] = {\n", name_own(e, "sites%s", t->tag));
+    for (int i = 0; i < t->sites.n; i++) {
+        const Equation *eq = t->sites.at[i];
+        Position p = e->o->sources && eq ? source_position(e->o->sources, eq->range.begin) : (Position){ 0 };
+        fprintf(t->out, "    { \"%s\", \"%s\", %d },\n", eq ? eq->name : e->k->name, p.file && e->o->source_name ? e->o->source_name : "", p.file ? p.line : 0);
+    }
+    fprintf(t->out, "};\n");
+}
+
+static void emit_program(Tables *t)
+{
+    Emit *e = t->e;
+    const BundleProgram *p = t->p;
+    FILE *out = t->out;
+    emit_operands(t);
+    fprintf(out, "static const pto_op %s[] = {\n", name_own(e, "ops%s", t->tag));
+    for (int i = 0; i < p->ops.n; i++)
+        emit_op(t, i);
+    fprintf(out, "};\nstatic const pto_bundle %s[] = {\n", name_own(e, "bundles%s", t->tag));
+    for (int i = 0; i < p->bundles.n; i++)
+        emit_bundle(t, &p->bundles.at[i]);
+    fprintf(out, "};\n");
+    if (p->loops.n) {
+        fprintf(out, "static const pto_loop %s[] = {\n", name_own(e, "loops%s", t->tag));
+        for (int i = 0; i < p->loops.n; i++)
+            emit_loop(t, &p->loops.at[i]);
+        fprintf(out, "};\n");
+    }
+    if (p->tokens.n) {
+        fprintf(out, "static const pto_token %s[] = {\n", name_own(e, "tokens%s", t->tag));
+        for (int i = 0; i < p->tokens.n; i++)
+            fprintf(out, "    { %d, %d },       // %s\n", p->tokens.at[i].initial, p->tokens.at[i].depth, p->tokens.at[i].name);
+        fprintf(out, "};\n");
+    }
+    emit_sites(t);
+    fprintf(out, "static const pto_program %s = {\n    .name = \"%s\", .nbundles = %d, .nops = %d, .nloops = %d, .ntokens = %d, .nsites = %d,\n", name_own(e, "program%s", t->tag),
+            e->k->name, p->bundles.n, p->ops.n, p->loops.n, p->tokens.n, t->sites.n);
+    fprintf(out, "    .bundles = %s, .ops = %s,", name_own(e, "bundles%s", t->tag), name_own(e, "ops%s", t->tag));
+    if (p->loops.n)
+        fprintf(out, " .loops = %s,", name_own(e, "loops%s", t->tag));
+    if (p->tokens.n)
+        fprintf(out, " .tokens = %s,", name_own(e, "tokens%s", t->tag));
+    fprintf(out, " .sites = %s,\n    .need = { ", name_own(e, "sites%s", t->tag));
+    for (int m = 0; m < MAX_MEMORIES; m++)
+        fprintf(out, "%s%s", m ? ", " : "", number(t, p->need[m]));
+    fprintf(out, " },\n};\n\n");
+}
+
+// ---- functions ------------------------------------------------------------------------------------------------------------
+
+static bool count_operation(Expr *x, void *data)
+{
+    int *n = data;
+    *n += x->op != OP_CONST && x->op != OP_INDEX && x->op != OP_DIM && x->type != DT_INDEX;
+    return true;
+}
+
+int c_operations(const Node *op)
+{
+    int n = 1 + (op->op == OPK_UPDATE || op->op == OPK_SCAN);
+    if (op->value)
+        expr_walk(op->value, count_operation, &n);
+    for (int i = 0; i < op->guards.n; i++)
+        expr_walk(op->guards.at[i], count_operation, &n);
+    return n;
+}
+
+// What is stored to is the first; what is read may be another part of the same tensor.
+static int operand_of(const Emit *e, const Tensor *t)
+{
+    for (int q = 1; q < e->nest->noperands && !e->stores; q++)
+        if (e->nest->operand[q].tensor == t)
+            return q;
+    return 0;
+}
+
+static bool is_dense(const Operand *o, int d)
+{
+    return o->dim[d].stride && expr_is_int(o->dim[d].stride, dtype_bytes(o->buffer ? o->buffer->type : o->tensor->type));
+}
+
+const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs)
+{
+    int q = operand_of(e, t);
+    const Operand *o = &e->nest->operand[q];
+    const char *sum = arena_printf(e->a, "pto_at%d", q);
+    for (int d = 0; d < o->rank; d++)
+        sum = is_dense(o, d) ? arena_printf(e->a, "%s + (%s)", sum, subs[d]) : arena_printf(e->a, "%s + (%s)*pto_s%d_%d", sum, subs[d], q, d);
+    return arena_printf(e->a, "pto_x%d[%s]", q, sum);
+}
+
+static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int number)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *body = open_memstream(&text, &size);
+    e->out = body;
+    e->indent = 1;
+    e->temps = 0;
+    e->nest = op;
+    e->bound.n = 0;
+    for (int i = 0; i < op->rank; i++) {
+        const char *lo = name_bind(e, op->lo[i]), *hi = name_bind(e, op->hi[i]);
+        c_line(e, "const int64_t %s = pto_w->lo[%d], %s = pto_w->hi[%d];", lo, i, hi, i);
+    }
+    for (int q = 0; q < op->noperands; q++) {
+        const Operand *o = &op->operand[q];
+        c_line(e, "%s%s *const pto_x%d = pto_w->place[%d].base;", q ? "const " : "", c_element(o->tensor), q, q);
+        c_line(e, "const int64_t pto_at%d = pto_w->place[%d].at;", q, q);
+        for (int d = 0; d < o->rank; d++)
+            if (!is_dense(o, d))
+                c_line(e, "const int64_t pto_s%d_%d = pto_w->place[%d].stride[%d];", q, d, q, d);
+    }
+    Node root = { .kind = NODE_SEQ };
+    VEC_PUSH(e->a, &root.body, op->node);
+    c_body(e, &root);
+    fclose(body);
+    fprintf(out, "static PTO_TARGET void %s(const pto_work *pto_w)\n{\n    const struct %s *const f = pto_w->frame;\n    (void)f;\n", name_own(e, "nest%s_%d", tag, number), name_own(e, "frame"));
+    c_used(e, out, text);
+    fprintf(out, "%s}\n\n", text);
+    free(text);
+    name_release(e);
+    e->nest = NULL;
+    e->bound.n = 0;
+}
+
+static void tables_of(Emit *e, FILE *out, const Node *grid, int number, const BundleProgram *p, Values *values)
+{
+    Tables t = { .e = e, .out = out, .number = number, .p = p, .tag = arena_printf(e->a, "%d%s", number, p == grid->otherwise ? "s" : "") };
+    for (int i = 0; i < t.p->ops.n; i++) {
+        const MoveOp *op = t.p->ops.at[i];
+        if (op->kind == MOVE_NEST)
+            emit_nest(e, out, op, t.tag, i);
+        if (op->kind == MOVE_TASK)
+            c_leaf(e, out, grid, number);
+    }
+    emit_program(&t);
+    *values = t.values;
+}
+
+void c_programs(Emit *e, FILE *out, const Structure *s)
+{
+    e->values = ARENA_ARRAY(e->a, Values, 2 * s->grids.n + 1);
+    for (int i = 0; i < s->grids.n; i++) {
+        const Node *grid = s->grids.at[i];
+        tables_of(e, out, grid, i, grid->program, &e->values[2 * i]);
+        if (grid->otherwise)
+            tables_of(e, out, grid, i, grid->otherwise, &e->values[2 * i + 1]);
+    }
+}
+
+// ---- the launch -------------------------------------------------------------------------------------------------------------
+
+static bool is_written(const Node *n, const Tensor *t)
+{
+    bool found = n->kind == NODE_OP && n->tensor == t;
+    for (int i = 0; i < n->body.n && !found; i++)
+        found = is_written(n->body.at[i], t);
+    return found;
+}
+
+static void emit_tensors(Emit *e, const Node *grid, int number)
+{
+    c_line(e, "const pto_ddr pto_tensors%d[] = {", number);
+    for (int i = 0; i < e->k->tensors.n; i++) {
+        const Tensor *t = e->k->tensors.at[i];
+        if (!c_is_stored(e, t))
+            continue;
+        const char *name = e->tensor[i];
+        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s_bytes, %d, %d },", t->name, name, name, dtype_bytes(t->type), is_written(grid, t));
+    }
+    c_line(e, "};");
+}
+
+static void emit_launch(Emit *e, int number, const Values *v, const char *tag)
+{
+    const char *values = v->n ? arena_printf(e->a, "pto_values%d", number) : "NULL";
+    if (v->n) {
+        c_line(e, "const int64_t %s[] = {", values);
+        for (int i = 0; i < v->n; i++)
+            c_line(e, "    %s,", c_index(e, v->at[i]));
+        c_line(e, "};");
+    }
+    c_line(e, "const pto_launch pto_launch%d = { .machine = &%s, .program = &%s, .grid = run%d, .values = %s, .nvalues = %d, .ntensors = (int)(sizeof pto_tensors%d / sizeof *pto_tensors%d), .tensors = pto_tensors%d, .frame = &f };",
+           number, c_machine(e), name_own(e, "program%s", tag), number, values, v->n, number, number, number);
+    c_line(e, "if ((status = pto_launch_bundles(ctx, &pto_launch%d)) != PTO_OK)", number);
+    c_line(e, "    return pto_leave(ctx, status);");
+}
+
+void c_launch(Emit *e, const Node *grid, int number)
+{
+    const char *tag = arena_printf(e->a, "%d", number);
+    emit_tensors(e, grid, number);
+    if (!grid->otherwise) {
+        emit_launch(e, number, &e->values[2 * number], tag);
+        return;
+    }
+    c_line(e, "if (%s) {", c_value(e, grid->fits));
+    e->indent++;
+    emit_launch(e, number, &e->values[2 * number], tag);
+    e->indent--;
+    c_line(e, "} else {");
+    e->indent++;
+    emit_launch(e, number, &e->values[2 * number + 1], arena_printf(e->a, "%ds", number));
+    e->indent--;
+    c_line(e, "}");
+}

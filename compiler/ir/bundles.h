@@ -1,0 +1,94 @@
+// The move level of the IR: what one task of a grid does on a machine of bundles.
+//
+// A BundleProgram belongs to a GRID node of the tile level. It holds operations on boxes of elements in memories: moves
+// between them, blocks of a contraction, expressions over a box; and, once `bundle` has run, their order: bundles, loops
+// with stages, waits and tokens. ptort/model.h is its form at run time, man/ptob.5 its text; the meaning of every field
+// is said there. All expressions are index-typed, over dims and the indices of sequential loops around the grid; NULL
+// stands for 0.
+//
+// Invariants (ir/verify_bundles.c): positions lie in their lists; an operation stands in one bundle at most, once there
+// are bundles; a token is signalled by operations of one unit; digits and grid dims within their numbers.
+#ifndef PTOC_IR_BUNDLES_H
+#define PTOC_IR_BUNDLES_H
+
+#include "ir/tile.h"
+
+enum { MAX_DIGITS = 8, FIRST_DIGIT = 4, MAX_IVS = FIRST_DIGIT + MAX_DIGITS, MAX_BOX = 5, MAX_WAITS = 4, MAX_SIGNALS = 2, MAX_UNITS = 6, MAX_MEMORIES = 8 };
+
+typedef struct { Expr *base, *step[MAX_IVS]; } Affine;               // over grid coordinates 0..3 and digits 4..11
+typedef struct { Affine start; Expr *size, *lo, *hi; } Span;         // [start, start + size), cut to [lo, hi) unless hi is NULL
+typedef enum { AXIS_NONE, AXIS_M, AXIS_N, AXIS_K } BoxAxis;
+
+typedef struct {
+    Span at;
+    Expr *stride;                // bytes
+    BoxAxis axis;                // operands of a MULTIPLY
+    BorderKind border;           // source of a move out of a tensor: what is read outside of [0, length)
+    Expr *length;
+} BoxDim;
+
+// A place on chip, with one slot or several: what operands on chip are boxes of.
+typedef struct {
+    int id;                      // position in BundleProgram.buffers
+    const char *name;
+    int memory;                  // of the machine
+    Tensor *tensor;              // a part of it is held
+    DType type;
+    Expr *address, *bytes;       // of slot 0; of one slot (a multiple of 64)
+    int slots;
+    Range range;                 // where a schedule asks for it, or of the tensor
+} Buffer;
+
+typedef struct {
+    Buffer *buffer;              // NULL: the tensor itself, in memory 0
+    Tensor *tensor;
+    Affine address;              // bytes: into a slot; into the tensor
+    int digits;                  // of the loop: what counts the slots
+    int rank;
+    BoxDim dim[MAX_BOX];
+} Operand;
+
+typedef enum { MOVE_COPY, MOVE_GATHER, MOVE_MULTIPLY, MOVE_NEST, MOVE_TASK } MoveKind;
+
+// In which iterations something happens: those whose digits in one set are at 0, and in the other at their last (bit masks).
+typedef struct { unsigned first, last; } When;
+
+typedef struct {
+    int id;                      // position in BundleProgram.ops
+    int unit;                    // UnitKind of machine/machine.h
+    MoveKind kind;
+    When when;
+    int stage;
+    int signal[MAX_SIGNALS];     // tokens, -1: none
+    When signals[MAX_SIGNALS];   // and in which of the iterations in which it is executed
+    int noperands;
+    Operand *operand;            // [0] is written
+    When init;                   // MULTIPLY: in which iterations it starts from 0
+    bool updates;                // NEST: operand[0] is read too
+    // NEST: `node` is a tree of loops around one OP; index i of the box runs over [lo[i], hi[i]).
+    int rank;
+    Span box[MAX_BOX];
+    Index *lo[MAX_BOX], *hi[MAX_BOX];
+    Node *node;
+    int64_t cost, bytes;
+    int element;
+    bool strided;
+    const Equation *eq;
+    int64_t cycles;              // `bundle`: about how long it takes
+} MoveOp;
+
+typedef struct { int token, stage; When when; } Wait;
+typedef struct { int op[MAX_UNITS]; int nwaits; Wait wait[MAX_WAITS]; } Bundle;     // -1: none
+typedef struct { int first, end, ndigits, iv, stages; Expr *count[MAX_DIGITS]; const char *digit[MAX_DIGITS]; } BundleLoop;
+typedef struct { const char *name; int initial, depth; } Token;
+
+struct BundleProgram {
+    VEC(Buffer *) buffers;
+    VEC(MoveOp *) ops;           // in an order in which they could run one by one
+    VEC(BundleLoop) loops;       // before `bundle`: first and end count operations
+    VEC(Bundle) bundles;
+    VEC(Token) tokens;
+    Expr *need[MAX_MEMORIES];
+};
+
+#endif
