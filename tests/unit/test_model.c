@@ -225,6 +225,23 @@ START_TEST(first_and_last_iteration) {
 }
 END_TEST
 
+// 4 steps at 0, 10, 20, 30 (a queue of one); the bundle behind the loop waits for the signal of the last iteration alone: 40, ends 41.
+START_TEST(signals_of_the_last_iteration) {
+    Program *p = timed_task();
+    int done = token(p, 0, 1);
+    bundle(p);
+    int k = busy(p, 10);
+    signals(p, k, done);
+    p->ops[k].signal_when[0] = PTO_LAST(0);
+    loop(p, 0, 1, 1, (int64_t[]){4});
+    bundle(p);
+    wait_for(p, done);
+    ck_assert_int_eq(cycles(p), 41);
+    p->ops[k].signal_when[0] = PTO_NEVER;
+    faults(p, "deadlock: bundle 1, task (0): waits for token 0");
+}
+END_TEST
+
 // Of 70 elements: 32, 32, 6 and none. Loads complete at 104, 209 (105 + 4 + 100), 312 (210 + 2 + 100), and the empty one at
 // once, when it issues at 313; the bundle that waits goes one cycle later and ends at 315.
 START_TEST(empty_operations_signal) {
@@ -481,6 +498,7 @@ Suite *suite_model(void) {
     tcase_add_test(c, units_complete_in_order);
     tcase_add_test(c, stages_overlap);
     tcase_add_test(c, first_and_last_iteration);
+    tcase_add_test(c, signals_of_the_last_iteration);
     tcase_add_test(c, empty_operations_signal);
     tcase_add_test(c, slots_take_turns);
     tcase_add_test(c, loops_nest);
