@@ -444,8 +444,11 @@ START_TEST(scalar_tasks) {
     ck_assert_int_eq(cycles(p), 200);
     ck_assert_int_eq(p->totals.operations, 100);
     ck_assert_int_eq(p->totals.path_busy[PATH_L0], 8);
+    ck_assert_int_eq(p->totals.ntraffic, 2);
     ck_assert_int_eq(p->totals.traffic[0].read, 128);
-    ck_assert_int_eq(p->totals.traffic[0].written, 128);
+    ck_assert_int_eq(p->totals.traffic[0].payload_read, 80);
+    ck_assert_int_eq(p->totals.traffic[1].written, 128);
+    ck_assert_int_eq(p->totals.traffic[1].payload_written, 80);
     ck_assert(y[19] == 38);
 }
 END_TEST
