@@ -154,7 +154,7 @@ typedef enum {
 
 typedef struct pto_record {
     pto_record_kind kind;
-    const struct pto_grid *grid;
+    const struct pto_grid *grid;   // valid during the callback; its name longer
     pto_mode mode;           // in which it ran
     int workers;             // that it asked for
     int worker;              // REGION: 0
