@@ -80,7 +80,7 @@ const char *wait_name(int cause)
         [WAIT_TOKEN + PTO_VECTOR] = "waiting for vector", [WAIT_TOKEN + PTO_LOAD] = "waiting for load",
         [WAIT_TOKEN + PTO_STORE] = "waiting for store", [WAIT_TOKEN + PTO_DMA] = "waiting for dma",
         [WAIT_TOKEN + PTO_SCALAR] = "waiting for scalar", [WAIT_DISPATCH] = "handing out tasks",
-        [WAIT_DRAIN] = "last operations of a task", [WAIT_IDLE] = "no task",
+        [WAIT_DRAIN] = "finishing operations", [WAIT_IDLE] = "no task",
     };
     return names[cause];
 }

@@ -133,7 +133,7 @@ int profile_cpu(Profile *p);
 // The source: tensors with the bytes that have to move; lines of equations; what grids of a CPU compute.
 void source_tensors(Profile *p);
 void source_site(Profile *p, Site *s);
-// Operations and least bytes of the equations named in a list "y, c.sum", added to a program.
+// Adds the equations that a list "y, c.sum" names to a program; on a CPU with their operations and the bytes that have to move.
 void source_grid(Profile *p, int program, const char *names);
 
 // Counters of the processor around the call; `counters_open` before any thread exists.

@@ -74,24 +74,27 @@ static void take_machine(Recorder *r, const pto_machine *m)
         r->lane[k] = -1;
 }
 
-static void take_program(Recorder *r, const pto_program *program)
+static void take_program(Recorder *r, const pto_program *program, const pto_grid *grid)
 {
     Profile *p = r->p;
+    int before = p->programs.n;
     r->program = program;
-    r->program_number = profile_program(p, program, program->name);
+    r->program_number = profile_program(p, program, grid->name ? grid->name : program->name);
     r->site = ARENA_ARRAY(p->arena, int, program->nsites + 1);
     for (int k = 0; k < program->nsites; k++) {
         const pto_site *s = &program->sites[k];
         r->site[k] = profile_site(p, s->equation ? s->equation : program->name, s->file ? s->file : "", s->line);
         program_add_site(p, r->program_number, r->site[k]);
     }
+    if (p->programs.n > before)
+        source_grid(p, r->program_number, grid->name ? grid->name : "");
 }
 
 // The first event of a launch comes long before that of the launch.
 static void take_launch(Recorder *r, const pto_event *e)
 {
     const pto_grid *g = &e->launch->grid;
-    Launch l = {.name = arena_strdup(r->p->arena, e->program->name), .rank = g->rank, .noffsets = g->noffsets < 16 ? g->noffsets : 16, .tasks = 1,
+    Launch l = {.name = r->p->programs.at[r->program_number].name, .rank = g->rank, .noffsets = g->noffsets < 16 ? g->noffsets : 16, .tasks = 1,
                 .program = r->program_number};
     memcpy(l.count, g->count, sizeof l.count);
     for (int d = 0; d < g->rank; d++)
@@ -301,7 +304,7 @@ static void on_task(Recorder *r, const pto_event *e)
     VEC_PUSH(p->arena, &p->task_list, t);
     const char *args = arena_printf(p->arena, "\"task\":%lld,\"index\":[%lld,%lld,%lld,%lld],\"launch\":%d", (long long)e->task, (long long)e->iv[0], (long long)e->iv[1],
                                     (long long)e->iv[2], (long long)e->iv[3], t.launch);
-    trace_slice(p, e->core + 1, 16 + e->resident, arena_printf(p->arena, "%s task %lld", e->program->name, (long long)e->task), e->begin, e->end, args);
+    trace_slice(p, e->core + 1, 16 + e->resident, arena_printf(p->arena, "%s task %lld", p->programs.at[r->program_number].name, (long long)e->task), e->begin, e->end, args);
 }
 
 static void on_launch(Recorder *r, const pto_event *e)
@@ -323,7 +326,7 @@ static void on_event(void *user, const pto_event *e)
     if (!r->p->machine)
         take_machine(r, e->launch->machine);
     if (r->program != e->program)
-        take_program(r, e->program);
+        take_program(r, e->program, &e->launch->grid);
     if (!r->launched)
         take_launch(r, e);
     switch (e->kind) {

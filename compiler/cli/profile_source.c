@@ -156,41 +156,72 @@ static int64_t equation_operations(Profile *p, const Equation *eq)
     return points * (c.operations > 0 ? c.operations : 0);
 }
 
-// ---- grids of a CPU ----
+// ---- grids ----
 
-typedef struct { Profile *p; int64_t bytes; bool *seen; } Touch;
+// Tensors that a set of equations reads and writes.
+typedef struct { bool *read, *written; } Uses;
 
-static void touch(Touch *t, const Tensor *x)
+static bool read_expr(Expr *e, void *data)
 {
-    int64_t bytes;
-    if (!t->seen[x->id] && x->kind != TENSOR_LOCAL && tensor_bytes(t->p, x, &bytes))
-        t->bytes += bytes;
-    t->seen[x->id] = true;
+    const Uses *u = data;
+    if (e->op == OP_READ)
+        u->read[e->tensor->id] = true;
+    return true;
 }
 
-static bool touch_expr(Expr *e, void *data)
+static Uses uses_of(Profile *p, const bool *in_grid, bool inside)
 {
-    if (e->op == OP_READ)
-        touch(data, e->tensor);
-    return true;
+    const Kernel *k = p->call->kernel;
+    Uses u = {ARENA_ARRAY(p->arena, bool, k->tensors.n + 1), ARENA_ARRAY(p->arena, bool, k->tensors.n + 1)};
+    for (int i = 0; i < k->equations.n; i++) {
+        Equation *eq = k->equations.at[i];
+        if (in_grid[i] != inside)
+            continue;
+        u.written[eq->lhs->id] = true;
+        expr_walk(eq->rhs, read_expr, &u);
+    }
+    return u;
+}
+
+// What has to come into the grid, and what others, or the caller, need of what it computes.
+static int64_t least_bytes(Profile *p, const bool *in_grid)
+{
+    const Kernel *k = p->call->kernel;
+    Uses in = uses_of(p, in_grid, true), out = uses_of(p, in_grid, false);
+    int64_t sum = 0, bytes;
+    for (int t = 0; t < k->tensors.n; t++) {
+        const Tensor *x = k->tensors.at[t];
+        bool comes = in.read[t] && (x->kind == TENSOR_INPUT || out.written[t]), goes = in.written[t] && (is_output(k, x) || out.read[t]);
+        if ((comes || goes) && tensor_bytes(p, x, &bytes))
+            sum += (comes ? bytes : 0) + (goes ? bytes : 0);
+    }
+    return sum;
+}
+
+// Is there a site of the equation's line already? Compiled code has parts of an equation with names of their own.
+static bool has_line(const Profile *p, int program, int line)
+{
+    const Program *g = &p->programs.at[program];
+    for (int k = 0; k < g->sites.n; k++)
+        if (p->sites.at[g->sites.at[k]].line == line)
+            return true;
+    return false;
 }
 
 void source_grid(Profile *p, int program, const char *names)
 {
     const Kernel *k = p->call->kernel;
-    Touch t = {.p = p, .seen = ARENA_ARRAY(p->arena, bool, k->tensors.n + 1)};
-    bool *done = ARENA_ARRAY(p->arena, bool, k->equations.n + 1);
+    bool *in_grid = ARENA_ARRAY(p->arena, bool, k->equations.n + 1);
     char *rest = arena_strdup(p->arena, names);
     for (char *name; (name = strsep(&rest, ","));) {
         const Equation *eq = find_equation(k, name + strspn(name, " "));
-        if (!eq || done[eq->id])
+        if (!eq || in_grid[eq->id])
             continue;
-        done[eq->id] = true;
+        in_grid[eq->id] = true;
         Position at = source_position(&p->call->unit.sources, eq->range.begin);
-        program_add_site(p, program, profile_site(p, eq->name, at.file ? at.file->path : "", at.line));
-        p->programs.at[program].operations += equation_operations(p, eq);
-        touch(&t, eq->lhs);
-        expr_walk(eq->rhs, touch_expr, &t);
+        if (!has_line(p, program, at.line))
+            program_add_site(p, program, profile_site(p, eq->name, at.file ? at.file->path : "", at.line));
+        p->programs.at[program].operations += p->model ? 0 : equation_operations(p, eq);
     }
-    p->programs.at[program].bytes += t.bytes;
+    p->programs.at[program].bytes += p->model ? 0 : least_bytes(p, in_grid);
 }

@@ -10,10 +10,11 @@ static void put_head(const Profile *p, FILE *f)
 {
     const char *kernel = p->call->kernel->name, *target = p->call->code->target;
     if (p->model)
-        fprintf(f, "%s on %s: %" PRId64 " cycles (%.4g us), %" PRId64 " tasks in %d launches, %d cores\n", kernel, target, p->total,
-                p->hertz > 0 ? (double)p->total / p->hertz * 1e6 : 0, p->tasks, p->launches.n, p->clusters * p->cores);
+        fprintf(f, "%s on %s: %" PRId64 " cycles (%.4g us), %" PRId64 " tasks in %d grid%s, %d cores\n", kernel, target, p->total,
+                p->hertz > 0 ? (double)p->total / p->hertz * 1e6 : 0, p->tasks, p->launches.n, p->launches.n == 1 ? "" : "s", p->clusters * p->cores);
     else
-        fprintf(f, "%s on %s: %.3f ms, %" PRId64 " tasks in %d grids, %d workers\n", kernel, target, (double)p->total / 1e6, p->tasks, p->launches.n, p->cores);
+        fprintf(f, "%s on %s: %.3f ms, %" PRId64 " tasks in %d grid%s, %d worker%s\n", kernel, target, (double)p->total / 1e6, p->tasks,
+                p->launches.n, p->launches.n == 1 ? "" : "s", p->cores, p->cores == 1 ? "" : "s");
 }
 
 static void put_units(const Profile *p, FILE *f)
@@ -50,6 +51,8 @@ static void put_paths(const Profile *p, FILE *f)
 {
     for (int k = 0; k < p->paths.n && p->model; k++) {
         const ProfilePath *x = &p->paths.at[k];
+        if (x->bytes == 0)
+            continue;
         fprintf(f, "%-12s busy %5.1f %%  %14" PRId64 " bytes, %.4g of %.4g a cycle\n", x->name, percent(x->busy, (double)p->total * x->lines), x->bytes,
                 p->total > 0 ? (double)x->bytes / (double)p->total : 0, x->width * x->lines);
     }

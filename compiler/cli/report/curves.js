@@ -1,9 +1,9 @@
 // Bandwidth of each path over time, against what the path can carry.
 function drawCurves() {
-    const box = $("curves"), width = Math.max(box.clientWidth, 600), left = 92, high = 96, unit = model ? "B/cycle" : "GB/s";
-    const svg = make("svg", { viewBox: `0 0 ${width} ${P.paths.length * (high + 26) + 20}`, role: "img" });
+    const box = $("curves"), width = Math.max(box.clientWidth, 600), left = 92, high = 96, paths = P.paths.filter(p => p.bytes), idle = P.paths.filter(p => !p.bytes), unit = model ? "B/cycle" : "GB/s";
+    const svg = make("svg", { viewBox: `0 0 ${width} ${paths.length * (high + 26) + 20}`, role: "img" });
     let marks = 0;
-    P.paths.forEach((path, k) => {
+    paths.forEach((path, k) => {
         const y = k * (high + 26) + 16, peak = path.width * path.lines || 1, scale = (width - left - 8) / total;
         const at = v => y + high - Math.min(v / peak, 1.05) * high;
         svg.append(make("rect", { x: left, y, width: width - left - 8, height: high, fill: css("--track") }));
@@ -31,11 +31,11 @@ function drawCurves() {
         hit.addEventListener("mouseleave", () => tip(null, ""));
         svg.append(hit);
     });
-    const base = P.paths.length * (high + 26) + 8;
+    const base = paths.length * (high + 26) + 8;
     for (const t of ticks(0, total, 8)) svg.append(make("text", { x: left + t / total * (width - left - 8), y: base, "text-anchor": "middle", class: "soft" }, tick(t)));
-    box.replaceChildren(svg);
+    box.replaceChildren(...(paths.length ? [svg] : []), ...(idle.length ? [make("p", { class: "note" }, "No traffic: " + idle.map(p => p.name).join(", "))] : []));
     $("bandwidth-hint").textContent = model ? "all lines of a path together; dashed: what they can carry" :
-        "not measured: bytes of the inputs and outputs that a grid's equations name, over its time; dashed: a copy by all workers";
+        "not measured: the bytes that a grid has to read and write at least, over its time; dashed: a copy by all workers";
     drawn("bandwidth", marks);
 }
 

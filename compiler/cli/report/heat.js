@@ -17,7 +17,7 @@ function spread(runs) {
 }
 
 function drawHeat() {
-    const rows = heatRows(), left = 92, gap = model ? 6 : 2, high = rows.length > 120 ? 3 : rows.length > 60 ? 5 : rows.length > 16 ? 8 : 20;
+    const rows = heatRows(), left = model ? 92 : 112, gap = model ? 6 : 2, high = rows.length > 120 ? 3 : rows.length > 60 ? 5 : rows.length > 16 ? 8 : 20;
     let height = 0;
     for (const r of rows) r.y = height += (r.first && height ? gap : 0), height += high;
     const { c, g, width } = canvas($("heat"), height + 24), scale = (width - left) / total;
@@ -63,7 +63,7 @@ function drawHeat() {
 }
 
 const causes = { "issuing": "#2f9e6b", "in tasks": "#2f9e6b", "no task": "#aab3c2", "scheduling": "#e0862a", "waiting for tasks": "#8a63d2", "queue of a unit full": "#a8892c",
-    "handing out tasks": "#c4517f", "last operations of a task": "#1f9fb3", "waiting for cube": "#3b7dd8", "waiting for vector": "#6f8f2f", "waiting for load": "#d1543b",
+    "handing out tasks": "#c4517f", "finishing operations": "#1f9fb3", "waiting for cube": "#3b7dd8", "waiting for vector": "#6f8f2f", "waiting for load": "#d1543b",
     "waiting for store": "#9a6a53", "waiting for dma": "#8a63d2", "waiting for scalar": "#55607a" };
 
 function drawWaits() {
