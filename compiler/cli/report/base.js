@@ -10,6 +10,12 @@ const $ = id => document.getElementById(id);
 const palette = ["#3b7dd8", "#e0862a", "#2f9e6b", "#c4517f", "#8a63d2", "#a8892c", "#1f9fb3", "#d1543b", "#6f8f2f", "#9a6a53"];
 const colour = site => site >= 0 ? palette[site % palette.length] : "#8b95a7";
 
+// What text on such a colour can be read in.
+function ink(hex) {
+    const [r, g, b] = [1, 3, 5].map(k => { const v = parseInt(hex.slice(k, k + 2), 16) / 255; return v <= 0.04 ? v / 12.9 : ((v + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#10151d" : "#ffffff";
+}
+
 const group = n => Math.round(n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
 function short(n) {
     if (n === null || !isFinite(n)) return "?";
@@ -23,6 +29,7 @@ function bytes(n) {
         if (n >= limit) return Number((n / limit).toPrecision(4)) + " " + suffix;
     return n + " B";
 }
+const seconds = t => t >= 1 ? Number(t.toPrecision(4)) + " s" : t >= 1e-3 ? Number((t * 1e3).toPrecision(4)) + " ms" : Number((t * 1e6).toPrecision(4)) + " µs";
 const percent = x => (100 * x).toFixed(x < 0.0995 ? 1 : 0) + " %";
 const moment = t => model ? group(t) + " cycles" : t >= 1e6 ? (t / 1e6).toFixed(3) + " ms" : (t / 1e3).toFixed(2) + " µs";
 const tick = t => model ? short(t) : t >= 1e6 ? Number((t / 1e6).toPrecision(4)) + " ms" : Number((t / 1e3).toPrecision(4)) + " µs";
@@ -30,7 +37,7 @@ const tick = t => model ? short(t) : t >= 1e6 ? Number((t / 1e6).toPrecision(4))
 // "c.sum, matmul.pto:6: c[i, j] = ..."
 function equation(site) {
     const e = P.equations[site];
-    return e ? `${e.name}, ${e.file.split("/").pop()}:${e.line}: ${e.text}` : "no equation";
+    return e ? `${e.name}, ${e.file.split("/").pop()}:${e.line}: ${e.text.replace(/;\s*$/, "")}` : "no equation";
 }
 const equationsOf = program => (P.graph.programs[program] || { equations: [] }).equations;
 

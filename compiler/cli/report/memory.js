@@ -48,13 +48,13 @@ function drawMemory() {
             if (x1 < left || x0 > width || x1 < x0) continue;
             const y = p.y + p.high - (b[1] + b[2]) * rise, high = Math.max(b[2] * rise - 1, 1);
             g.fillStyle = colour(b[5]);
-            g.globalAlpha = 0.8;
+            g.globalAlpha = 0.9;
             g.fillRect(x0, y, Math.max(x1 - x0 - 1, 0.8), high);
             g.globalAlpha = 1;
             hits.push([x0, x1, y, y + high, () => boxText(p, b)]);
             const label = b[6] || (P.equations[b[5]] ? P.equations[b[5]].name : "");
             if (x1 - x0 > 24 && high > 12) {
-                g.fillStyle = "#ffffff";
+                g.fillStyle = ink(colour(b[5]));
                 fitted(g, label, x0 + 4, y + high / 2, x1 - x0 - 7);
             }
         }

@@ -15,7 +15,7 @@ function table(caption, heads, rows) {
 
 function drawCards() {
     const cards = [];
-    cards.push(model ? [group(P.cycles), `cycles, ${short(P.cycles / P.hertz * 1e6)} µs`] : [moment(P.nanoseconds), "of one call"]);
+    cards.push(model ? [group(P.cycles), `cycles, ${seconds(P.cycles / P.hertz)}`] : [moment(P.nanoseconds), "of one call"]);
     for (const u of P.units) if (u.busy) cards.push([percent(u.utilisation), model ? `${u.name} busy` : "of the workers' time in tasks"]);
     const moved = P.tensors.reduce((n, t) => n + (t.read || 0) + (t.written || 0), 0), least = P.tensors.reduce((n, t) => n + t.least_read + t.least_written, 0);
     if (model) cards.push([bytes(moved), `moved; at least ${bytes(least)}`]);

@@ -56,7 +56,7 @@ function drawTimeline() {
         g.fillRect(x0, row.y, Math.max(x1 - x0 - (x1 - x0 > 3 ? 0.7 : 0), 0.7), row.high);
         hits.push([x0, x1, row, text]);
         if (x1 - x0 > 26 && row.high >= 12) {
-            g.fillStyle = "#ffffff";
+            g.fillStyle = ink(colour(site));
             fitted(g, label, x0 + 4, row.y + row.high / 2 + 0.5, x1 - x0 - 7);
         }
     };
