@@ -40,7 +40,7 @@ function drawGraph() {
         g.append(tipped(make("rect", { x, y, width: w, height: h, rx: 7, fill: css("--track"), stroke: css("--line") }), text));
         g.append(make("text", { x: x + 10, y: y + 19, "font-weight": 600 }, clipped(`${k + 1}. ${l.name}${l.times > 1 ? `  × ${l.times}` : ""}`, w - 20)));
         g.append(make("text", { x: x + 10, y: y + 36, class: "soft" }, clipped(`grid ${l.grid.join(" × ") || "1"}${l.mode ? ", " + l.mode : ""}, ${moment(l.span)} (${percent(l.span / total)})`, w - 20)));
-        gridPicture(g, l, x + 10, y + 46, 96);
+        gridPicture(g, l, x + 10, y + 46, 88);
         sites.slice(0, 6).forEach((s, i) => {
             const e = P.equations[s];
             g.append(make("rect", { x: x + 118, y: y + 50 + i * 17, width: 9, height: 9, rx: 2, fill: colour(s) }));

@@ -7,7 +7,7 @@ function drawRoofline() {
     const points = P.graph.programs.map((g, k) => ({ x: g.operations / Math.max(g.bytes, 1), y: g.operations / Math.max(g.time, 1), g, k })).filter(p => p.g.operations > 0 && p.g.time > 0);
     const xs = points.map(p => p.x).concat(roofs.map(r => r[0] / (P.peak_bytes || 1))), ys = points.map(p => p.y).concat(roofs.map(r => r[0]));
     const x0 = 10 ** Math.floor(Math.log10(Math.min(...xs, 1)) - 0.3), x1 = 10 ** Math.ceil(Math.log10(Math.max(...xs, 10)) + 0.3);
-    const y0 = 10 ** Math.floor(Math.log10(Math.min(...ys, P.peak_bytes * x0 || 1)) + 0), y1 = 10 ** Math.ceil(Math.log10(Math.max(...ys, 1)) + 0.1);
+    const y0 = 10 ** Math.floor(Math.log10(Math.min(...ys, P.peak_bytes * x0 || 1)) - 0.4), y1 = 10 ** Math.ceil(Math.log10(Math.max(...ys, 1)) + 0.1);
     const X = v => left + Math.log(v / x0) / Math.log(x1 / x0) * (width - left - right), Y = v => height - bottom - Math.log(v / y0) / Math.log(y1 / y0) * (height - top - bottom);
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
     for (let v = x0; v <= x1 * 1.001; v *= 10) {
