@@ -16,7 +16,7 @@
 
 #include <ptort/model.h>
 
-enum { MOST_OPS = 20000, MOST_TASKS = 20000, MOST_STALLS = 20000, MOST_BOXES = 4000, BINS = 400 };
+enum { MOST_OPS = 20000, MOST_TASKS = 20000, MOST_WAITS = 20000, MOST_BOXES = 4000, BINS = 400 };
 
 // ---- curves ----
 
@@ -52,7 +52,6 @@ typedef struct {
 
 typedef struct { int lane, site, launch, bundle; int64_t task, begin, end, complete, bytes, macs; const char *tensor; } ProfileOp;
 typedef struct { int core, launch; int64_t task, begin, begun, end; } ProfileTask;
-typedef struct { int core, cause; int64_t begin, end; } ProfileStall;
 
 typedef struct {
     const char *name;                // of the program or grid
@@ -100,10 +99,10 @@ typedef struct {
     VEC(ProfilePath) paths;
     VEC(ProfileOp) ops;
     VEC(ProfileTask) task_list;
-    VEC(ProfileStall) stalls;
     VEC(Box) boxes;
     VEC(Counter) counters;
-    int64_t nops, nstalls, ntasks, nboxes;       // all, also those that are not in the lists
+    int64_t nops, ntasks, nboxes, nwaits;        // all, also those that are not in the lists
+    int residents;                   // model: on one core at most
     int64_t traced, untraced;        // operations in the trace, and not
     Curves curves;
     int64_t wait[WAIT_CAUSES];
@@ -143,6 +142,8 @@ void counters_start(Counters *c);
 void counters_stop(Counters *c, Profile *p);
 
 // ---- who writes it ----
+
+enum { THREAD_LAUNCH = 1, THREAD_TASK = 16, THREAD_WAIT = 1000 };      // of a trace, plus resident; units have 1 + slot
 
 void trace_begin(Profile *p);
 void trace_op(Profile *p, const ProfileOp *o, const pto_event *e, int64_t waited);

@@ -269,30 +269,22 @@ static int sender_of(const pto_program *program, int token)
     return PTO_SCALAR;
 }
 
-static void add_wait(Recorder *r, int core, int cause, int64_t begin, int64_t end)
-{
-    Profile *p = r->p;
-    p->wait[cause] += end - begin;
-    curves_add(&p->curves, p->wait_curve[cause], begin, end, end - begin);
-    p->nstalls++;
-    if (p->stalls.n < MOST_STALLS) {
-        ProfileStall s = {.core = core, .cause = cause, .begin = begin, .end = end};
-        VEC_PUSH(p->arena, &p->stalls, s);
-        trace_slice(p, core + 1, 32, wait_name(cause), begin, end, NULL);
-    }
-}
-
 static void on_stall(Recorder *r, const pto_event *e)
 {
+    Profile *p = r->p;
     int cause = e->cause == PTO_STALL_QUEUE ? WAIT_QUEUE : WAIT_TOKEN + sender_of(e->program, e->token);
     r->stalled += e->end - e->begin;
-    add_wait(r, e->core, cause, e->begin, e->end);
+    p->wait[cause] += e->end - e->begin;
+    curves_add(&p->curves, p->wait_curve[cause], e->begin, e->end, e->end - e->begin);
+    if (p->nwaits++ < MOST_WAITS)
+        trace_slice(p, e->core + 1, THREAD_WAIT + e->resident, wait_name(cause), e->begin, e->end, NULL);
 }
 
 static void on_task(Recorder *r, const pto_event *e)
 {
     Profile *p = r->p;
     p->ntasks++;
+    p->residents = e->resident >= p->residents ? e->resident + 1 : p->residents;
     r->task_time += e->end - e->begin;
     p->wait[WAIT_DISPATCH] += e->complete - e->begin;
     curves_add(&p->curves, p->wait_curve[WAIT_DISPATCH], e->begin, e->complete, e->complete - e->begin);
@@ -304,7 +296,7 @@ static void on_task(Recorder *r, const pto_event *e)
     VEC_PUSH(p->arena, &p->task_list, t);
     const char *args = arena_printf(p->arena, "\"task\":%lld,\"index\":[%lld,%lld,%lld,%lld],\"launch\":%d", (long long)e->task, (long long)e->iv[0], (long long)e->iv[1],
                                     (long long)e->iv[2], (long long)e->iv[3], t.launch);
-    trace_slice(p, e->core + 1, 16 + e->resident, arena_printf(p->arena, "%s task %lld", p->programs.at[r->program_number].name, (long long)e->task), e->begin, e->end, args);
+    trace_slice(p, e->core + 1, THREAD_TASK + e->resident, arena_printf(p->arena, "%s task %lld", p->programs.at[r->program_number].name, (long long)e->task), e->begin, e->end, args);
 }
 
 static void on_launch(Recorder *r, const pto_event *e)

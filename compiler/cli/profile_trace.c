@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHIP = 0, THREAD_LAUNCH = 1, THREAD_TASK = 16, THREAD_WAIT = 32 };      // processes and threads; units have 1 + slot
+enum { CHIP = 0 };                               // process of what belongs to no core
 
 static FILE *next_event(Profile *p)
 {
@@ -110,9 +110,10 @@ static void put_names(Profile *p)
         const Lane *l = &p->lanes.at[k];
         put_name(p, "process_name", l->core + 1, 0, l->process);
         put_name(p, "thread_name", l->core + 1, l->slot + 1, l->name);
-        put_name(p, "thread_name", l->core + 1, THREAD_WAIT, "waits");
-        if (p->model)
-            put_name(p, "thread_name", l->core + 1, THREAD_TASK, "tasks");
+        for (int r = 0; r < p->residents; r++) {
+            put_name(p, "thread_name", l->core + 1, THREAD_TASK + r, "tasks");
+            put_name(p, "thread_name", l->core + 1, THREAD_WAIT + r, "waits");
+        }
     }
 }
 
@@ -165,6 +166,10 @@ void trace_end(Profile *p)
     fprintf(p->trace, ",\"time\":\"%s\"", p->model ? "a nanosecond is a cycle" : "nanoseconds");
     if (p->untraced > 0)
         fprintf(p->trace, ",\"note\":\"%" PRId64 " operations are here, %" PRId64 " later ones are not (--events); totals count all\"", p->traced, p->untraced);
+    if (p->task_list.n < p->ntasks && p->model)
+        fprintf(p->trace, ",\"note_tasks\":\"%d of %" PRId64 " tasks are here\"", p->task_list.n, p->ntasks);
+    if (p->nwaits > MOST_WAITS)
+        fprintf(p->trace, ",\"note_waits\":\"%d of %" PRId64 " waits are here\"", MOST_WAITS, p->nwaits);
     fputs("},\n\"totals\":", p->trace);
     profile_json(p, p->trace, false);
     fputs("}\n", p->trace);
