@@ -25,8 +25,9 @@ static int64_t usual(const Block *b, const Dim *d)
         elements /= fixed && t->hi[k]->i > t->lo[k]->i ? (double)(t->hi[k]->i - t->lo[k]->i) : 1;
         open += !fixed;
     }
-    int64_t n = t ? (int64_t)pow(elements > 1 ? elements : 1, 1.0 / (open ? open : 1)) : 16;
-    n >>= b->smaller;
+    const DimHint *hint = &b->p->schedule->hint[d->id];
+    int64_t n = hint->hi > 0 ? (hint->lo + hint->hi + 1) / 2 : t ? (int64_t)pow(elements > 1 ? elements : 1, 1.0 / (open ? open : 1)) : 16;
+    n >>= hint->hi > 0 ? 0 : b->smaller;
     return b->unusual ? (n >> b->unusual) - 1 : n;
 }
 
@@ -277,6 +278,32 @@ static int64_t held_up(const Block *b, int busiest)
     return sum;
 }
 
+// With one slot the busiest unit cannot go on before the others are done with a buffer that they share.
+static int64_t taken_turns(const Block *b, int busiest)
+{
+    int64_t sum = 0;
+    for (int x = 0; x < b->out->buffers.n; x++) {
+        const Buffer *buffer = b->out->buffers.at[x];
+        int64_t others = 0, groups = 1;
+        bool shared = false;
+        int level = 0;
+        for (int i = 0; i < b->out->ops.n; i++)
+            for (int q = 0; q < b->out->ops.at[i]->noperands; q++) {
+                const MoveOp *op = b->out->ops.at[i];
+                if (op->operand[q].buffer != buffer)
+                    continue;
+                level = op->operand[q].digits;
+                shared = shared || op->unit == busiest;
+                others += op->unit == busiest ? 0 : op->cycles + op->latency;
+            }
+        for (int d = 0; d < level; d++)
+            groups *= value(b, b->loop.count[d]);
+        if (buffer->slots == 1 && level > 0 && shared)
+            sum += others * groups;
+    }
+    return sum / (busiest == UNIT_DMA ? 1 : b->parts);
+}
+
 // Before the first step and after the last all cores want the paths that they share: what the first blocks need, and what
 // the last parts leave.
 static int64_t ends(const Block *b)
@@ -316,12 +343,12 @@ Cost cost_of(Block *b)
     }
     c.step = recurrence(b) > once ? recurrence(b) : once;
     c.task = c.step * steps;
-    for (int u = 0; u < UNIT_KINDS; u++)
-        if (unit[u] > c.task || unit[u] > unit[c.busiest]) {
-            c.task = unit[u] > c.task ? unit[u] : c.task;
-            c.busiest = unit[u] > unit[c.busiest] ? (UnitKind)u : c.busiest;
-        }
-    c.task += held_up(b, c.busiest);
+    for (int u = 0; u < UNIT_KINDS; u++) {
+        int64_t turn = unit[u] ? unit[u] + held_up(b, u) + taken_turns(b, u) : 0;
+        c.task = turn > c.task ? turn : c.task;
+        c.busiest = unit[u] > unit[c.busiest] ? (UnitKind)u : c.busiest;
+    }
+    c.busy = unit[c.busiest];
     int64_t cores = (int64_t)b->m->clusters * b->m->cores;
     double total = together(0, (double)ceil_div(c.tasks, cores) * (double)(c.task + b->m->dispatch + through(b, c.busiest)) + (double)ends(b));
     for (int k = 0; k < b->m->npaths; k++)

@@ -124,7 +124,7 @@ static bool run_storage(Job *j)
     j->tile->kernel = j->kernel;
     j->tile->root = j->plan->root;
     storage_assign(j->plan, j->tile);
-    for (int i = 0; i < j->plan->leaves.n; i++)
+    for (int i = 0; i < j->plan->leaves.n && j->p->machine->emits_c; i++)
         capacity_check(j->plan, j->tile, j->plan->leaves.at[i]);
     return true;
 }
@@ -288,6 +288,8 @@ static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
 
 static bool is_machine(const TreeFile *file, int n, const char *const *names, const char *word)
 {
+    if (strcmp(word, "cpu") == 0)
+        return true;
     for (int i = 0; i < n; i++)
         if (schedule_machine_is(names[i], word))
             return true;

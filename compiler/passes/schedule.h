@@ -89,7 +89,7 @@ Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machi
 // A kernel that schedule_inline returned, without the directives that it carried out; for its text.
 Kernel *schedule_inlined(Arena *a, const Kernel *k, const Machine *m);
 
-// Does a machine of this name go by `word`? It does by its name, the first parts of it, and `cpu`.
+// Does a machine of this name go by `word`? It does by its name and the first parts of it.
 bool schedule_machine_is(const char *name, const char *word);
 
 // One line a directive: name, what it takes, what it does; for --help.
