@@ -294,6 +294,7 @@ int command_run(Arena *a, const Options *o)
     int code = unit_open(&c.unit, a, o);
     if (code == 0 && diags_errors(c.unit.diags) > 0)
         code = EXIT_USER;
+    c.options = c.unit.options;
     if (code == 0)
         code = run(&c);
     unit_close(&c.unit);
