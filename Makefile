@@ -89,11 +89,13 @@ $(BUILD)/bin/ptoc: $(BUILD)/compiler/cli/main.o $(BUILD)/lib/libptoc.a $(BUILD)/
 	$(call say,LINK)$(link) $(OPENMP) -Wl,--dynamic-list=$(BUILD)/exports -o $@ $(filter %.o,$^) $(BUILD)/lib/libptoc.a \
 	    -Wl,--whole-archive $(BUILD)/lib/libptort.a -Wl,--no-whole-archive $(COMPILER_LIBS)
 # Data and headers where an installed ptoc has them.
-$(BUILD)/share:
+$(BUILD)/share: Makefile
 	@mkdir -p $(BUILD)/share/pto
 	@ln -sfn $(CURDIR)/targets $(BUILD)/share/pto/targets
 	@ln -sfn $(CURDIR)/stdlib $(BUILD)/share/pto/stdlib
+	@ln -sfn $(CURDIR)/compiler/cli/report $(BUILD)/share/pto/report
 	@ln -sfn $(CURDIR)/runtime/include $(BUILD)/include
+	@touch $@
 
 # ---- runtime ----
 # One set of objects for both libraries. A version script leaves pto_* alone visible in the shared one; in the static
@@ -181,7 +183,8 @@ dest_lib = $(DESTDIR)$(libdir)
 install: all ## to prefix=/usr/local, under DESTDIR
 	@+$(MAKE) --no-print-directory install-only
 install-only: # what was built, as it is
-	$(INSTALL) -d '$(dest)/bin' '$(dest)/include' '$(dest_lib)/pkgconfig' '$(dest_lib)/cmake/pto' '$(dest)/share/pto/stdlib' '$(dest)/share/pto/targets'
+	$(INSTALL) -d '$(dest)/bin' '$(dest)/include' '$(dest_lib)/pkgconfig' '$(dest_lib)/cmake/pto' '$(dest)/share/pto/stdlib' '$(dest)/share/pto/targets' \
+	    '$(dest)/share/pto/report'
 	$(INSTALL) -m 755 $(BUILD)/bin/ptoc '$(dest)/bin/ptoc'
 	for h in $(headers:runtime/include/%=%); do $(INSTALL) -D -m 644 runtime/include/$$h '$(dest)/include/'$$h || exit 1; done
 	$(INSTALL) -m 644 $(BUILD)/lib/libptort.a '$(dest_lib)/libptort.a'
@@ -191,6 +194,7 @@ install-only: # what was built, as it is
 	sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' -e 's|@version@|$(VERSION)|g' runtime/ptort.pc.in >'$(dest_lib)/pkgconfig/ptort.pc'
 	sed -e 's|@version@|$(VERSION)|g' runtime/pto-config.cmake.in >'$(dest_lib)/cmake/pto/pto-config.cmake'
 	for f in $(wildcard stdlib/*.pto) $(wildcard targets/*.pto); do $(INSTALL) -m 644 $$f '$(dest)/share/pto/'$$f || exit 1; done
+	for f in $(wildcard compiler/cli/report/*); do $(INSTALL) -m 644 $$f '$(dest)/share/pto/report/' || exit 1; done
 	for f in $(man_pages); do $(INSTALL) -D -m 644 $$f '$(DESTDIR)$(mandir)/man'$${f##*.}/$${f##*/} || exit 1; done
 uninstall: ## removes what install put there
 	rm -f '$(dest)/bin/ptoc' '$(dest_lib)/libptort.a' '$(dest_lib)'/libptort.so* '$(dest_lib)/pkgconfig/ptort.pc' \

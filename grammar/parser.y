@@ -288,7 +288,7 @@ ir_node:
   | STORE name NAME origin ':' args ';'    { $$ = node(r, @$, "store", &$2, $6); $$->label.word = $3; $$->label.origin = $4; }
   | LOCAL args ';'                         { $$ = node(r, @$, "local", NULL, $2); }
   | AFTER args ';'                         { $$ = node(r, @$, "after", NULL, $2); }
-  | TILE name IN range ':' range ',' e ';' { $$ = node(r, @$, "tile", &$2, list_add(r, list_new(r, $6), $8)); $$->expr = $4; }
+  | TILE name IN range ':' range ',' expr ';' { $$ = node(r, @$, "tile", &$2, list_add(r, list_new(r, $6), $8)); $$->expr = $4; }
   | GRID ':' args '{' stmts '}'            { $$ = block(node(r, @$, "grid", NULL, $3), NULL, $5); }
   | GRID name ':' args '{' stmts '}'       { $$ = block(node(r, @$, "grid", &$2, $4), NULL, $6); }
   | LOOP name IN range ':' args '{' stmts '}' { $$ = block(node(r, @$, "for", &$2, $6), $4, $8); }

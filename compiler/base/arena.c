@@ -38,14 +38,32 @@ Arena *arena_new(void) {
     return a;
 }
 
-void arena_free(Arena *a) {
-    if (!a)
-        return;
-    for (Chunk *c = a->chunks, *next; c; c = next) {
+static void free_chunks(Chunk *from) {
+    for (Chunk *c = from, *next; c; c = next) {
         next = c->next;
         free(c);
     }
+}
+
+void arena_free(Arena *a) {
+    if (!a)
+        return;
+    free_chunks(a->chunks);
     free(a);
+}
+
+void arena_reset(Arena *a) {
+    Chunk *kept = a->chunks;
+    if (!kept || a->free == a->end) {               // none, or one that may be an object's own
+        free_chunks(kept);
+        a->chunks = NULL;
+        a->free = a->end = NULL;
+        return;
+    }
+    free_chunks(kept->next);
+    kept->next = NULL;
+    memset(kept->bytes, 0, (size_t)(a->free - kept->bytes));
+    a->free = kept->bytes;
 }
 
 static Chunk *chunk_new(size_t size) {

@@ -17,6 +17,9 @@ typedef struct Arena Arena;
 Arena *arena_new(void);                  // an empty arena; the caller frees it
 void arena_free(Arena *a);               // frees every object of the arena; NULL is allowed
 
+// Frees every object, and keeps memory for as many again: for work that is done many times over.
+void arena_reset(Arena *a);
+
 // Called when memory runs out; must not return. The default says so and ends the process with code 70.
 __attribute__((noreturn)) void arena_oom_handler(void);
 

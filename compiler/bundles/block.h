@@ -11,8 +11,8 @@
 
 enum { MAX_AXES = 4 };
 
-// A dimension of the grid: a task has `task` points of it, a block `block`.
-typedef struct { const char *name; Expr *begin, *end, *task, *block; int digit; } BlockAxis;       // digit -1: the task is one block
+// A dimension of the grid: a task has `count` blocks of `block` points, `task` points in all.
+typedef struct { const char *name; Expr *begin, *end, *task, *block, *count; int digit; } BlockAxis;       // digit -1: one block
 
 // A reduced index of the main contraction, in chunks.
 typedef struct { const char *name; int idx; Expr *size; int digit; } BlockChunk;                   // digit -1: all at once
@@ -68,6 +68,16 @@ typedef struct {
     BundleLoop loop;
     BundleProgram *out;
     Expr *fits;                  // what must hold of the shape
+    int smaller, unusual;        // cost.c: usual sizes are so many times halved; for a moment, halved more often, and odd
+    bool dry;                    // only sizes and times are asked for: no expressions
+    // What is tried.
+    int split, parts;            // a dimension of the block is done in so many parts, one after the other in each iteration; -1: none
+    int part;                    // the one that is being built; -1: what all of them share
+    Held *factor[2];             // of the multiplication
+    int depth;                   // slots of what is brought to the units, and of what they write
+    int sums;                    // slots of the sums of a multiplication
+    int out_slots;               // slots of what leaves
+    int wide[2];                 // on its way a factor of a multiplication comes 0: as it is used; 1: for all small chunks; 2: for the whole task
 } Block;
 
 // block.c
@@ -78,6 +88,7 @@ bool block_same(const Expr *x, const Expr *y);                   // as far as sy
 Expr *block_add(Block *b, Expr *x, Expr *y);                     // NULL stands for 0
 Expr *block_mul(Block *b, Expr *x, Expr *y);
 Expr *block_int(Block *b, int64_t v);
+Expr *block_op2(Block *b, Op op, Expr *x, Expr *y);
 void block_affine_add(Block *b, Affine *to, const Affine *x, int64_t factor);
 // The values of a statement's index in an iteration of the first `level` digits (all of the task's in the others).
 Span block_span(Block *b, const BlockStmt *s, int idx, int level);
@@ -96,14 +107,15 @@ Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);
 void block_allocate(Block *b);                                   // addresses, needs, `fits`
 
 // move.c
-MoveOp *block_op(Block *b, int unit, MoveKind kind, const Equation *eq);
+MoveOp *block_op(Block *b, int unit, MoveKind kind, int most, const Equation *eq);      // with room for `most` operands
 const char *block_called(Block *b, const Tensor *t, int memory);
 int block_stop(Block *b, int from, int to);                      // the memory between two; 0: there is a path; -1: no way with one stop
 // Where on the digits something at `level` happens once: before the others, or after them.
 When block_once(const Block *b, int level);
 When block_at_end(const Block *b, int level);
 void block_move(Block *b, Operand from, Operand to, When when, const Equation *eq);
-void block_fetch(Block *b, Held *h, int memory, const Equation *eq);       // a window of a tensor, to where its unit finds it
+// A window of a tensor, to where its unit finds it; on the way in a window of its own (NULL: the same).
+void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equation *eq);
 void block_send(Block *b, const Held *h, const Window *w, int level, When when, const Equation *eq);       // what was written, to the tensor
 
 // held.c
@@ -116,11 +128,13 @@ Window block_written(Block *b, const BlockStmt *s, int level);   // what a state
 void block_hold_read(Block *b, int memory);
 void block_renew(Block *b, const Held *old, Buffer *x, Expr *const *stride);     // from here on it is found there, under all its names
 void block_hold_written(Block *b, int memory);
+void block_forget_written(Block *b);
 
 // How each kind of statement becomes operations.
 void block_nest(Block *b, BlockStmt *s);                         // nest.c
 void block_multiply(Block *b, BlockStmt *s);                     // multiply.c
 bool block_can_multiply(Block *b, const BlockStmt *s);
+BoxAxis block_role(Block *b, const BlockStmt *s, int idx);       // of an index of a multiplication; AXIS_NONE: a batch
 void block_copy(Block *b, BlockStmt *s);                         // copy.c
 
 // kind.c
@@ -129,6 +143,8 @@ bool block_is_alias(Block *b, const BlockStmt *s);               // once sizes a
 
 // build.c
 void block_build(Block *b);                                      // operations and buffers, for the sizes that are set
+
+bool block_multiplies(const Block *b);                           // is the main statement the cube's?
 
 // size.c
 void block_sizes(Block *b);                                      // sizes, and the program that is best with them

@@ -25,13 +25,10 @@ static void build_stmt(Block *b, BlockStmt *s)
     }
 }
 
-void block_build(Block *b)
+// The statements on one part of the block (or on all of it), each with places of its own for what it writes.
+static void build_part(Block *b, int memory)
 {
-    int memory = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory;
-    b->out = ARENA_NEW(b->a, BundleProgram);
-    b->held.n = 0;
-    b->fits = NULL;
-    block_hold_read(b, memory);
+    block_forget_written(b);
     block_hold_written(b, memory);
     for (int i = 0; i < b->nstmts && !b->refusal; i++)
         build_stmt(b, &b->stmts[i]);
@@ -42,4 +39,21 @@ void block_build(Block *b)
         Window w = block_written(b, s, b->nblock);
         block_send(b, block_find(b, s->s->eq->lhs, false), &w, b->nblock, block_when(b, s), s->s->eq);
     }
+}
+
+void block_build(Block *b)
+{
+    int memory = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory;
+    b->out = ARENA_NEW(b->a, BundleProgram);
+    b->held.n = 0;
+    b->fits = NULL;
+    b->part = -1;
+    block_hold_read(b, memory);
+    if (b->split < 0) {
+        build_part(b, memory);
+        return;
+    }
+    for (b->part = 0; b->part < b->parts && !b->refusal; b->part++)
+        build_part(b, memory);
+    b->part = -1;
 }

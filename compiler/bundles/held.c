@@ -98,6 +98,15 @@ void block_renew(Block *b, const Held *old, Buffer *x, Expr *const *stride)
     }
 }
 
+void block_forget_written(Block *b)
+{
+    int n = 0;
+    for (int i = 0; i < b->held.n; i++)
+        if (b->held.at[i]->external)
+            b->held.at[n++] = b->held.at[i];
+    b->held.n = n;
+}
+
 static void note_written(Block *b, BlockStmt *s)
 {
     Tensor *t = s->s->eq->lhs;
@@ -125,6 +134,8 @@ static void give_place(Block *b, BlockStmt *s, int memory)
     if (s->kind == BLOCK_MULTIPLY || s->kind == BLOCK_INIT)
         memory = b->m->unit[UNIT_CUBE].memory_c;
     h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, h->stride, h->level);
+    if (s->kind == BLOCK_MULTIPLY || s->kind == BLOCK_INIT)
+        h->buffer->slots = h->level ? b->sums : 1;
 }
 
 // All that the leaf itself writes: one place for each tensor, that holds what all its statements write in a block.
@@ -152,6 +163,6 @@ void block_hold_read(Block *b, int memory)
     }
     for (int i = 0; i < b->held.n && !b->refusal; i++) {
         b->held.at[i]->level = block_level(b, &b->held.at[i]->window);
-        block_fetch(b, b->held.at[i], memory, b->stmts[0].s->eq);
+        block_fetch(b, b->held.at[i], NULL, memory, b->stmts[0].s->eq);
     }
 }

@@ -3,19 +3,14 @@
 
 enum { LINE = 64 };                                     // buffers begin at multiples of it
 
-static Expr *index_expr(Block *b, Op op, Expr *x, Expr *y)
-{
-    return expr_simplify(b->a, expr_binary(b->a, op, DT_INDEX, x, y));
-}
-
 static Expr *not_negative(Block *b, Expr *x)
 {
-    return x->op == OP_CONST ? block_int(b, x->i > 0 ? x->i : 0) : index_expr(b, OP_MAX, x, block_int(b, 0));
+    return x->op == OP_CONST ? block_int(b, x->i > 0 ? x->i : 0) : block_op2(b, OP_MAX, x, block_int(b, 0));
 }
 
 static Expr *whole_lines(Block *b, Expr *bytes)
 {
-    return index_expr(b, OP_MUL, index_expr(b, OP_DIV, block_add(b, bytes, block_int(b, LINE - 1)), block_int(b, LINE)), block_int(b, LINE));
+    return block_op2(b, OP_MUL, block_op2(b, OP_DIV, block_add(b, bytes, block_int(b, LINE - 1)), block_int(b, LINE)), block_int(b, LINE));
 }
 
 // ---- on chip ----------------------------------------------------------------------------------------------------------------
@@ -28,7 +23,7 @@ Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Wi
         bytes = block_mul(b, bytes, not_negative(b, w->dim[d].size));
     }
     Buffer *x = ARENA_NEW(b->a, Buffer);
-    *x = (Buffer){ .id = b->out->buffers.n, .name = name, .memory = memory, .tensor = t, .type = t->type, .bytes = whole_lines(b, bytes), .slots = level ? 2 : 1, .range = t->range };
+    *x = (Buffer){ .id = b->out->buffers.n, .name = name, .memory = memory, .tensor = t, .type = t->type, .bytes = whole_lines(b, bytes), .slots = level ? b->depth : 1, .range = t->range };
     VEC_PUSH(b->a, &b->out->buffers, x);
     return x;
 }
@@ -63,7 +58,7 @@ static Expr *stored_extent(Block *b, const Tensor *t, int d)
 {
     const Storage *st = &b->t->storage[t->id];
     if (st->kind == STORE_PARAM)
-        return index_expr(b, OP_SUB, t->hi[d], t->lo[d]);
+        return block_op2(b, OP_SUB, t->hi[d], t->lo[d]);
     switch (st->dim[d].kind) {
     case DIM_FULL: return st->dim[d].extent;
     case DIM_MODULO: return block_int(b, st->dim[d].modulo);
@@ -77,9 +72,9 @@ static void add_offset(Block *b, Operand *o, const Tensor *t, int d, Expr *strid
     const Storage *st = &b->t->storage[t->id];
     Affine from = o->dim[d].at.start;
     if (st->kind != STORE_PARAM && st->dim[d].kind == DIM_MODULO)
-        from.base = index_expr(b, OP_MOD, from.base ? from.base : block_int(b, 0), block_int(b, st->dim[d].modulo));
+        from.base = block_op2(b, OP_MOD, from.base ? from.base : block_int(b, 0), block_int(b, st->dim[d].modulo));
     else
-        from.base = index_expr(b, OP_SUB, from.base ? from.base : block_int(b, 0), st->kind == STORE_PARAM ? t->lo[d] : st->dim[d].base);
+        from.base = block_op2(b, OP_SUB, from.base ? from.base : block_int(b, 0), st->kind == STORE_PARAM ? t->lo[d] : st->dim[d].base);
     Affine bytes = { .base = block_mul(b, from.base, stride) };
     for (int v = 0; v < MAX_IVS; v++)
         bytes.step[v] = block_mul(b, from.step[v], stride);
@@ -97,7 +92,7 @@ Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered)
         else if (bordered)
             o.dim[d].border = BORDER_CLAMP;             // what a condition keeps from being read
         if (bordered)
-            o.dim[d].length = index_expr(b, OP_SUB, t->hi[d], t->lo[d]);
+            o.dim[d].length = block_op2(b, OP_SUB, t->hi[d], t->lo[d]);
         Expr *extent = stored_extent(b, t, d);
         if (extent)
             add_offset(b, &o, t, d, stride);
@@ -122,11 +117,13 @@ static void must_hold(Block *b, Expr *less, int64_t most)
     b->fits = both(b, b->fits, expr_binary(b->a, OP_LE, DT_BOOL, less, block_int(b, most)));
 }
 
-// What a task may use of a memory when every core has one.
-static int64_t share(const Machine *m, int memory)
+// What a task may use of a memory: tasks that are there at the same time divide it (one a core, or as many as the grid says).
+static int64_t share(const Block *b, int memory)
 {
-    int64_t of = m->memory[memory].shared == SHARED_CORE ? 1 : m->memory[memory].shared == SHARED_CLUSTER ? m->cores : (int64_t)m->cores * m->clusters;
-    return m->memory[memory].bytes / of / LINE * LINE;
+    const Memory *m = &b->m->memory[memory];
+    int64_t cores = (int64_t)b->m->cores * b->m->clusters, all = b->leaf->node->max_workers > 0 ? b->leaf->node->max_workers : cores;
+    int64_t of = m->shared == SHARED_CHIP ? all : m->shared == SHARED_CLUSTER ? (all + b->m->clusters - 1) / b->m->clusters : (all + cores - 1) / cores;
+    return m->bytes / of / LINE * LINE;
 }
 
 void block_allocate(Block *b)
@@ -141,7 +138,7 @@ void block_allocate(Block *b)
     }
     for (int m = 0; m < b->m->nmemories; m++)
         if (p->need[m])
-            must_hold(b, p->need[m], share(b->m, m));
+            must_hold(b, p->need[m], share(b, m));
     for (int i = 0; i < p->ops.n; i++) {
         const MoveOp *op = p->ops.at[i];
         int64_t most = b->m->unit[op->unit].most;

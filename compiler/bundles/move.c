@@ -1,10 +1,10 @@
 // move: moves between memories: in, with one stop on the way where there is no path, and out.
 #include "bundles/block.h"
 
-MoveOp *block_op(Block *b, int unit, MoveKind kind, const Equation *eq)
+MoveOp *block_op(Block *b, int unit, MoveKind kind, int most, const Equation *eq)
 {
     MoveOp *op = ARENA_NEW(b->a, MoveOp);
-    *op = (MoveOp){ .id = b->out->ops.n, .unit = unit, .kind = kind, .signal = { -1, -1 }, .eq = eq, .operand = ARENA_ARRAY(b->a, Operand, 12) };
+    *op = (MoveOp){ .id = b->out->ops.n, .unit = unit, .kind = kind, .signal = { -1, -1 }, .eq = eq, .operand = ARENA_ARRAY(b->a, Operand, most) };
     VEC_PUSH(b->a, &b->out->ops, op);
     return op;
 }
@@ -41,7 +41,7 @@ When block_at_end(const Block *b, int level) { return (When){ .last = digits_fro
 void block_move(Block *b, Operand from, Operand to, When when, const Equation *eq)
 {
     int source = from.buffer ? from.buffer->memory : 0, target = to.buffer ? to.buffer->memory : 0;
-    MoveOp *op = block_op(b, mover(b, source, target), MOVE_COPY, eq);
+    MoveOp *op = block_op(b, mover(b, source, target), MOVE_COPY, 2, eq);
     op->noperands = 2;
     op->operand[0] = to;
     op->operand[1] = from;
@@ -49,16 +49,17 @@ void block_move(Block *b, Operand from, Operand to, When when, const Equation *e
 }
 
 // Brings a window of a tensor to where its unit finds it.
-void block_fetch(Block *b, Held *h, int memory, const Equation *eq)
+void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equation *eq)
 {
     int stop = block_stop(b, 0, memory);
-    Operand from = block_in_memory(b, h->tensor, &h->window, h->bordered);
+    const Window *first = stop > 0 && wide ? wide : &h->window;
+    Operand from = block_in_memory(b, h->tensor, first, h->bordered);
     if (stop > 0) {
         Expr *stride[MAX_BOX];
-        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, &h->window, stride, h->level);
-        Operand there = block_on_chip(b, x, &h->window, stride, &h->window, h->level);
-        block_move(b, from, there, block_once(b, h->level), eq);
-        from = there;
+        int level = block_level(b, first);
+        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, first, stride, level);
+        block_move(b, from, block_on_chip(b, x, first, stride, first, level), block_once(b, level), eq);
+        from = block_on_chip(b, x, first, stride, &h->window, level);
     }
     h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, h->stride, h->level);
     block_move(b, from, block_on_chip(b, h->buffer, &h->window, h->stride, &h->window, h->level), block_once(b, h->level), eq);
@@ -72,6 +73,7 @@ void block_send(Block *b, const Held *h, const Window *w, int level, When when, 
     if (stop > 0) {
         Expr *stride[MAX_BOX];
         Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, w, stride, level);
+        x->slots = level ? b->out_slots : 1;
         Operand there = block_on_chip(b, x, w, stride, w, level);
         block_move(b, from, there, when, eq);
         from = there;

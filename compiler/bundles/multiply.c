@@ -39,7 +39,7 @@ static bool find_product(Block *b, const BlockStmt *s, Product *p)
         return false;
     for (int q = 0; q < 2; q++) {
         p->read[q] = factor(e->args[q]);
-        if (!p->read[q] || p->read[q]->outside)
+        if (!p->read[q])
             return false;
     }
     p->shape = p->read[0]->type == p->read[1]->type ? shape_for(b->m, p->read[0]->type, x->eq->lhs->type) : NULL;
@@ -60,6 +60,13 @@ bool block_can_multiply(Block *b, const BlockStmt *s)
 {
     Product p = { 0 };
     return find_product(b, s, &p);
+}
+
+BoxAxis block_role(Block *b, const BlockStmt *s, int idx)
+{
+    Product p = { 0 };
+    find_product(b, s, &p);
+    return p.in[0][idx] && p.in[1][idx] && p.axis[idx] != AXIS_K ? AXIS_NONE : p.axis[idx];
 }
 
 // Is it one value in every iteration, so that it needs no dimension of its own?
@@ -101,6 +108,18 @@ static Operand operand(Block *b, const BlockStmt *s, const Product *p, const Hel
     return o;
 }
 
+// The digits before those of small chunks, which come last.
+static int level_before_small(const Block *b)
+{
+    int level = b->ndigits;
+    for (int i = b->nchunks - 1; i >= 0 && b->chunk[i].digit == level - 1; i--)
+        if (expr_is_int(b->chunk[i].size, 1))
+            level--;
+    return level;
+}
+
+static int level_on_the_way(const Block *b, int wide) { return wide == 0 ? b->ndigits : wide == 1 ? level_before_small(b) : 0; }
+
 static Held *bring(Block *b, const BlockStmt *s, Expr *read, int memory, int level)
 {
     if (block_is_internal(b, read)) {
@@ -109,15 +128,39 @@ static Held *bring(Block *b, const BlockStmt *s, Expr *read, int memory, int lev
             block_refuse(b, "`%s` is computed where the cube cannot read it", read->tensor->name);
         return h;
     }
-    Window w;
-    if (!block_window(b, s, read->tensor, read->args, level, &w)) {
+    Window w, wide;
+    if (!block_window(b, s, read->tensor, read->args, b->ndigits, &w) || !block_window(b, s, read->tensor, read->args, level, &wide)) {
         block_refuse(b, "a subscript of `%s` is no sum of indices", read->tensor->name);
         return NULL;
     }
     Held *h = ARENA_NEW(b->a, Held);
-    *h = (Held){ .tensor = read->tensor, .external = true, .window = w, .level = block_level(b, &w) };
-    block_fetch(b, h, memory, s->s->eq);
+    *h = (Held){ .tensor = read->tensor, .external = true, .bordered = read->outside != 0, .window = w, .level = block_level(b, &w) };
+    block_fetch(b, h, level < b->ndigits ? &wide : NULL, memory, s->s->eq);
     return h;
+}
+
+static bool is_split(const Block *b, const BlockStmt *s, const bool *in)
+{
+    for (int i = 0; i < s->s->n; i++)
+        if (in[i] && s->index[i].from == FROM_AXIS && s->index[i].which == b->split)
+            return true;
+    return false;
+}
+
+// A factor that the parts share comes once, the other one part by part, so that the first can begin early.
+static bool bring_factors(Block *b, const BlockStmt *s, const Product *p)
+{
+    const MachineUnit *u = &b->m->unit[UNIT_CUBE];
+    int memory[2] = { u->memory_a, u->memory_b }, part = b->part;
+    for (int q = 0; q < 2 && !b->refusal; q++) {
+        bool shared = !is_split(b, s, p->in[q]);
+        if (shared && part > 0)
+            continue;
+        b->part = shared ? -1 : part;
+        b->factor[q] = bring(b, s, p->read[q], memory[q], level_on_the_way(b, b->wide[q]));
+    }
+    b->part = part;
+    return !b->refusal;
 }
 
 // The sums go to the memory of the units that work on them next, where that is another one.
@@ -129,6 +172,7 @@ static void hand_over(Block *b, const BlockStmt *s)
         return;
     Expr *stride[MAX_BOX];
     Buffer *x = block_buffer(b, block_called(b, h->tensor, v->memory), v->memory, h->tensor, &h->window, stride, h->level);
+    x->slots = h->level ? b->out_slots : 1;
     Window w = block_written(b, s, b->nblock);
     block_move(b, block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level), block_on_chip(b, x, &h->window, stride, &w, h->level), block_at_end(b, b->nblock), s->s->eq);
     block_renew(b, h, x, stride);
@@ -137,22 +181,20 @@ static void hand_over(Block *b, const BlockStmt *s)
 void block_multiply(Block *b, BlockStmt *s)
 {
     Product p = { 0 };
-    const MachineUnit *u = &b->m->unit[UNIT_CUBE];
     find_product(b, s, &p);
-    Held *left = bring(b, s, p.read[0], u->memory_a, b->ndigits), *right = b->refusal ? NULL : bring(b, s, p.read[1], u->memory_b, b->ndigits);
-    if (b->refusal)
+    if (!bring_factors(b, s, &p))
         return;
-    MoveOp *op = block_op(b, UNIT_CUBE, MOVE_MULTIPLY, s->s->eq);
+    MoveOp *op = block_op(b, UNIT_CUBE, MOVE_MULTIPLY, 3, s->s->eq);
     bool all[MAX_INDICES];
     for (int i = 0; i < s->s->n; i++)
         all[i] = p.axis[i] != AXIS_K;
     op->noperands = 3;
     op->operand[0] = operand(b, s, &p, block_find(b, s->s->eq->lhs, false), s->s->subs, all);
-    op->operand[1] = operand(b, s, &p, left, p.read[0]->args, p.in[0]);
+    op->operand[1] = operand(b, s, &p, b->factor[0], p.read[0]->args, p.in[0]);
     bool second[MAX_INDICES];
     for (int i = 0; i < s->s->n; i++)
         second[i] = p.in[1][i] && p.axis[i] != AXIS_M;
-    op->operand[2] = operand(b, s, &p, right, p.read[1]->args, second);
+    op->operand[2] = operand(b, s, &p, b->factor[1], p.read[1]->args, second);
     op->init = block_once(b, b->nblock);
     hand_over(b, s);
 }

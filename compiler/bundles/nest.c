@@ -3,6 +3,8 @@
 #include "bundles/block.h"
 #include "passes/nest.h"
 
+enum { MOST_OPERANDS = 12 };
+
 // ---- expressions on a box -------------------------------------------------------------------------------------------------
 
 typedef struct { Block *b; MoveOp *op; BlockStmt *s; int level; const Index *last; } NestOp;
@@ -46,7 +48,7 @@ static void add_operand(void *data, Expr *read, int nconds, Expr *const *conds)
             block_refuse(b, "`%s` is read both from this block and from elsewhere", t->name);
         return;
     }
-    if (n->op->noperands == 12) {
+    if (n->op->noperands == MOST_OPERANDS) {
         block_refuse(b, "an equation reads too many tensors");
         return;
     }
@@ -135,7 +137,7 @@ void block_nest(Block *b, BlockStmt *s)
         return;
     }
     choose_order(b, s, order);
-    MoveOp *op = block_op(b, scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR, MOVE_NEST, stmt->eq);
+    MoveOp *op = block_op(b, scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR, MOVE_NEST, MOST_OPERANDS, stmt->eq);
     Held *h = block_find(b, stmt->eq->lhs, false);
     Window w = block_written(b, s, b->nblock);
     op->operand[0] = block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level);
@@ -155,5 +157,6 @@ void block_nest(Block *b, BlockStmt *s)
     op->cost += stmt->kind == STMT_UPDATE || scan;
     op->cost = op->cost > 0 ? op->cost : 1;
     op->when = block_when(b, s);
-    build_loops(b, op, s, order);
+    if (!b->dry)
+        build_loops(b, op, s, order);
 }

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+enum { SOON = 4 };
+
 // ---- dependences ------------------------------------------------------------------------------------------------------------
 
 static bool touches(const MoveOp *op, const Buffer *x, bool *writes, int *level)
@@ -40,12 +42,33 @@ static void add_edges(Scheduling *s, Buffer *x)
         }
 }
 
+// What is done in every step counts; the rest where there is nothing else.
+static void find_busiest(Scheduling *s)
+{
+    int64_t cycles[2][MAX_UNITS] = { { 0 } };
+    for (int i = 0; i < s->p->ops.n; i++) {
+        const MoveOp *op = s->p->ops.at[i];
+        cycles[op->when.first || op->when.last][op->unit] += op->cycles;
+        s->crowded[op->unit] += op->crowded;
+    }
+    for (int u = 0; u < MAX_UNITS; u++)
+        if (cycles[0][u] > s->busy) {
+            s->busiest = u;
+            s->busy = cycles[0][u];
+        }
+}
+
 // ---- stages -----------------------------------------------------------------------------------------------------------------
 
-// Through a buffer that is filled once there is nothing to overlap with.
-static int apart(const Edge *e)
+// Through a buffer that is filled once there is nothing to overlap with. What is soon done, next to what a step takes, may be
+// waited for in the step itself: the busiest unit has its queue meanwhile.
+static int apart(const Scheduling *s, const Edge *e)
 {
-    return e->from->unit == e->to->unit || e->level == 0 ? 0 : e->buffer->slots - 1;
+    const MoveOp *from = e->from;
+    if (from->unit == e->to->unit || e->level == 0)
+        return 0;
+    bool soon = from->unit != s->busiest && SOON * s->crowded[from->unit] <= s->busy;
+    return soon ? 0 : e->buffer->slots - 1;
 }
 
 static void set_stages(Scheduling *s)
@@ -55,8 +78,8 @@ static void set_stages(Scheduling *s)
         op->stage = 0;
         for (int k = 0; k < s->edges.n; k++) {
             const Edge *e = &s->edges.at[k];
-            if (e->to == op && e->from->stage + apart(e) > op->stage)
-                op->stage = e->from->stage + apart(e);
+            if (e->to == op && e->from->stage + apart(s, e) > op->stage)
+                op->stage = e->from->stage + apart(s, e);
         }
     }
 }
@@ -67,7 +90,7 @@ static void set_slots(Scheduling *s)
     for (int i = 0; i < s->p->buffers.n; i++) {
         Buffer *x = s->p->buffers.at[i];
         int first = INT_MAX, last = 0;
-        bool held = false;
+        bool held = false, shared = false;
         for (int k = 0; k < s->edges.n; k++) {
             const Edge *e = &s->edges.at[k];
             if (e->buffer != x || e->level == 0)
@@ -75,24 +98,14 @@ static void set_slots(Scheduling *s)
             first = e->from->stage < first ? e->from->stage : first;
             last = e->to->stage > last ? e->to->stage : last;
             held = true;
+            shared = shared || e->from->unit != e->to->unit;
         }
-        x->slots = held ? last - first + 1 : 1;
+        int span = held ? last - first + 1 : 1;
+        x->slots = shared && x->slots > span ? x->slots : span;
     }
 }
 
 // ---- the order within a step --------------------------------------------------------------------------------------------------
-
-static int busiest_unit(const BundleProgram *p)
-{
-    int64_t cycles[MAX_UNITS] = { 0 };
-    int best = 0;
-    for (int i = 0; i < p->ops.n; i++)
-        cycles[p->ops.at[i]->unit] += p->ops.at[i]->cycles;
-    for (int u = 1; u < MAX_UNITS; u++)
-        if (cycles[u] > cycles[best])
-            best = u;
-    return best;
-}
 
 // Operations of one stage stay in order where they depend on each other, and those of a unit where they share anything.
 static bool is_ready(const Scheduling *s, const bool *placed, const MoveOp *op)
@@ -105,26 +118,49 @@ static bool is_ready(const Scheduling *s, const bool *placed, const MoveOp *op)
     return true;
 }
 
-static bool goes_first(const MoveOp *x, const MoveOp *y, int busiest)
+// Does the busiest unit wait for it in this step?
+static bool feeds(const Scheduling *s, const MoveOp *op)
 {
-    if ((x->unit == busiest) != (y->unit == busiest))
-        return x->unit == busiest;
+    for (int k = 0; k < s->edges.n; k++) {
+        const Edge *e = &s->edges.at[k];
+        if (e->from == op && e->to->unit == s->busiest && e->to->stage == op->stage)
+            return true;
+    }
+    return false;
+}
+
+// The busiest unit's queue is filled first, and with what it waits for; what would wait for room in it comes after everything
+// else.
+static int rank(const Scheduling *s, const MoveOp *op, int queued)
+{
+    bool room = queued < s->m->unit[s->busiest].queue;
+    if (op->unit == s->busiest)
+        return room ? 0 : 3;
+    return room && feeds(s, op) ? 1 : 2;
+}
+
+static bool goes_first(const Scheduling *s, const MoveOp *x, const MoveOp *y, int queued)
+{
+    int a = rank(s, x, queued), b = rank(s, y, queued);
+    if (a != b)
+        return a < b;
     return x->stage != y->stage ? x->stage > y->stage : x->id < y->id;
 }
 
 static void set_order(Scheduling *s)
 {
-    int n = s->p->ops.n, busiest = busiest_unit(s->p);
+    int n = s->p->ops.n, queued = 0;
     bool *placed = ARENA_ARRAY(s->a, bool, n + 1);
     s->order = ARENA_ARRAY(s->a, MoveOp *, n + 1);
     for (int i = 0; i < n; i++) {
         MoveOp *best = NULL;
         for (int k = 0; k < n; k++) {
             MoveOp *op = s->p->ops.at[k];
-            if (!placed[k] && is_ready(s, placed, op) && (!best || goes_first(op, best, busiest)))
+            if (!placed[k] && is_ready(s, placed, op) && (!best || goes_first(s, op, best, queued)))
                 best = op;
         }
         placed[best->id] = true;
+        queued += best->unit == s->busiest;
         s->order[i] = best;
         s->position[best->id] = i;
     }
@@ -186,11 +222,12 @@ static void set_loop(Scheduling *s)
             l->stages = s->p->ops.at[i]->stage + 1;
 }
 
-const char *bundle_schedule(Arena *a, BundleProgram *p)
+const char *bundle_schedule(Arena *a, const Machine *m, BundleProgram *p)
 {
-    Scheduling s = { .a = a, .p = p, .ndigits = p->loops.n ? p->loops.at[0].ndigits : 0, .position = ARENA_ARRAY(a, int, p->ops.n + 1) };
+    Scheduling s = { .a = a, .m = m, .p = p, .ndigits = p->loops.n ? p->loops.at[0].ndigits : 0, .position = ARENA_ARRAY(a, int, p->ops.n + 1) };
     for (int i = 0; i < p->buffers.n; i++)
         add_edges(&s, p->buffers.at[i]);
+    find_busiest(&s);
     set_stages(&s);
     set_slots(&s);
     set_order(&s);

@@ -1,60 +1,315 @@
-// size: how large blocks, chunks and tasks are.
+// size: how large blocks, chunks and tasks are, and how many slots their buffers have.
+//
+// A search: numbers that a schedule leaves open are tried, the program is built and scheduled for them, and its cost estimated
+// (cost.h); the cheapest one that fits is kept. Every trial lives in an arena of its own.
 #include "bundles/block.h"
 
+#include "bundles/choice.h"
 #include "bundles/schedule.h"
 
-static Expr *index_expr(Block *b, Op op, Expr *x, Expr *y)
+enum { WORTH = 200, MOST_GROUP = 1 << 16, FEW = 16, SMALLEST = 4 };            // a task should be worth so many times its overhead
+
+typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t margin; bool found; const char *refusal; } Search;
+
+// ---- one choice -----------------------------------------------------------------------------------------------------------------
+
+// Builds and schedules the program. False: it cannot be.
+static bool build(Block *b, const Choice *c)
 {
-    return expr_simplify(b->a, expr_binary(b->a, op, DT_INDEX, x, y));
+    choice_apply(b, c);
+    block_build(b);
+    if (b->refusal)
+        return false;
+    if (b->ndigits)
+        VEC_PUSH(b->a, &b->out->loops, b->loop);
+    cost_operations(b);
+    const char *problem = bundle_schedule(b->a, b->m, b->out);
+    if (problem)
+        return block_refuse(b, "%s", problem);
+    block_allocate(b);
+    return true;
 }
 
-static Expr *tiles(Block *b, Expr *extent, Expr *size)
+static int64_t overhead(const Block *b)
 {
-    return index_expr(b, OP_DIV, block_add(b, extent, index_expr(b, OP_SUB, size, block_int(b, 1))), size);
+    int64_t sum = b->m->dispatch;
+    for (int i = 0; i < b->out->ops.n; i++)
+        sum += b->out->ops.at[i]->cycles;
+    return sum + 200;
 }
 
-static void set_digits(Block *b)
+// The cost of s->now; the cheapest one is kept. *worth: how many times its overhead a task should be longer; percent: the overhead.
+static bool try_choice(Search *s, int64_t margin, int64_t *worth, int64_t *percent)
 {
-    BundleLoop l = { .iv = FIRST_DIGIT };
-    for (int q = 0; q < b->naxes; q++) {
-        BlockAxis *x = &b->axis[q];
-        x->digit = l.ndigits;
-        l.digit[l.ndigits] = x->name;
-        l.count[l.ndigits++] = tiles(b, x->task, x->block);
+    Block b = *s->b;
+    arena_reset(s->scratch);
+    b.a = s->scratch;
+    b.dry = true;
+    bool fine = build(&b, &s->now), kept = false;
+    if (fine) {
+        Cost c = cost_of(&b);
+        int64_t work = c.task > 0 ? c.task : 1;
+        *worth = c.fits ? WORTH * overhead(&b) / work : 0;
+        *percent = 100 * overhead(&b) / work;
+        kept = c.fits && (!s->found || c.total < s->cost.total + margin);
+        if (kept) {
+            s->best = s->now;
+            s->cost = c;
+            s->found = true;
+        }
+    } else if (!s->refusal) {
+        s->refusal = arena_strdup(s->b->a, b.refusal);
     }
-    b->nblock = l.ndigits;
+    return kept;
+}
+
+// Single blocks, and groups of them along each dimension.
+static void try_tasks(Search *s)
+{
+    int64_t worth = 0, percent = 0, ignored;
+    s->now.grouped = -1;
+    bool kept = try_choice(s, s->margin, &worth, &percent);
+    for (int q = 0; q < s->b->naxes && worth > 1; q++) {
+        if (choice_asked(s->b, q, -1).task)
+            continue;
+        s->now.grouped = q;
+        s->now.most = worth < MOST_GROUP ? worth : MOST_GROUP;
+        s->now.percent = percent;
+        if (try_choice(s, kept ? s->cost.total / 50 : s->margin, &ignored, &ignored))        // (at another size it may matter more)
+            kept = false;
+    }
+}
+
+// With so many slots for everything; the sums of a multiplication may have fewer.
+static void try_depth(Search *s)
+{
+    bool cube = block_multiplies(s->b) && s->now.depth > 1;
+    for (s->now.sums = cube ? 2 : 1; s->now.sums >= 1; s->now.sums--)
+        for (s->now.out = s->now.depth < 2 ? s->now.depth : 2; s->now.out >= (cube && s->now.sums == 1 ? 1 : s->now.depth < 2 ? s->now.depth : 2); s->now.out--)
+            try_tasks(s);
+}
+
+// ---- multiplications --------------------------------------------------------------------------------------------------------------
+
+// The size of a dimension of which `wanted` points would be best.
+static int64_t allowed(Block *b, int axis, int64_t wanted)
+{
+    Asked a = choice_asked(b, axis, -1);
+    int64_t all = choice_axis_extent(b, axis);
+    if (a.fixed)
+        return a.fixed;
+    wanted = wanted < all ? wanted : all;
+    if (a.hi)
+        wanted = wanted < a.lo ? a.lo : wanted > a.hi ? a.hi : wanted;
+    return wanted > 0 ? wanted : 1;
+}
+
+static const BlockStmt *main_stmt(const Block *b)
+{
+    for (int i = 0; i < b->nstmts; i++)
+        if (b->stmts[i].s == b->main)
+            return &b->stmts[i];
+    return NULL;
+}
+
+bool block_multiplies(const Block *b)
+{
+    const BlockStmt *s = main_stmt(b);
+    return s && s->kind == BLOCK_MULTIPLY;
+}
+
+static BoxAxis role_of_axis(Block *b, int axis)
+{
+    const BlockStmt *s = main_stmt(b);
+    for (int k = 0; k < s->s->n; k++)
+        if (s->index[k].from == FROM_AXIS && s->index[k].which == axis)
+            return block_role(b, s, k);
+    return AXIS_NONE;
+}
+
+// So many rows (or columns) in all, of the last dimension first; of a batch one at a time.
+static void set_rows(Search *s, BoxAxis role, int64_t rows)
+{
+    for (int q = s->b->naxes - 1; q >= 0; q--) {
+        BoxAxis mine = role_of_axis(s->b, q);
+        if (mine != role && mine != AXIS_NONE)
+            continue;
+        s->now.points[q] = mine == AXIS_NONE ? 1 : allowed(s->b, q, rows);
+        if (mine == role)
+            rows = rows / s->now.points[q] > 0 ? rows / s->now.points[q] : 1;
+    }
+}
+
+// Chunks of the largest reduced index; those that are a few, like the rows of a stencil, one by one.
+static void set_chunks(Search *s, int64_t points)
+{
+    Block *b = s->b;
+    bool large = false;
+    for (int i = 0; i < b->nchunks; i++)
+        large = large || choice_chunk_extent(b, i) > FEW;
     for (int i = 0; i < b->nchunks; i++) {
-        BlockChunk *c = &b->chunk[i];
-        const BlockIndex *x = NULL;
-        for (int k = 0; k < b->nstmts; k++)
-            if (b->stmts[k].s == b->main)
-                x = &b->stmts[k].index[c->idx];
-        c->digit = l.ndigits;
-        l.digit[l.ndigits] = c->name;
-        l.count[l.ndigits++] = index_expr(b, OP_MAX, tiles(b, index_expr(b, OP_SUB, x->hi, x->lo), c->size), block_int(b, 1));
+        Asked a = choice_asked(b, -1, i);
+        int64_t all = choice_chunk_extent(b, i), n = large && all <= FEW ? 1 : points < all ? points : all;
+        if (a.hi)
+            n = n < a.lo ? a.lo : n > a.hi ? a.hi : n;
+        n = a.fixed ? a.fixed : n > 0 ? n : 1;
+        s->now.chunk[i] = n;
+        points = points / n > 0 ? points / n : 1;
     }
-    b->ndigits = l.ndigits;
-    b->loop = l;
+}
+
+static bool has_small_chunks(const Search *s)
+{
+    for (int i = 0; i < s->b->nchunks; i++)
+        if (s->now.chunk[i] == 1 && choice_chunk_extent(s->b, i) > 1)
+            return true;
+    return false;
+}
+
+// Where a block has more rows or columns than the cube takes at once, it is done in parts. False: both have.
+static bool set_parts(Search *s)
+{
+    int64_t most = s->b->m->unit[UNIT_CUBE].most;
+    s->now.split = -1;
+    s->now.parts = 1;
+    for (int q = 0; q < s->b->naxes; q++) {
+        if (s->now.points[q] <= most)
+            continue;
+        if (s->now.split >= 0)
+            return false;
+        s->now.split = q;
+        s->now.parts = (int)((s->now.points[q] + most - 1) / most);
+        if (s->now.points[q] % s->now.parts != 0)
+            return false;
+    }
+    return true;
+}
+
+static void try_ways(Search *s)
+{
+    int ways = has_small_chunks(s) ? 2 : 1;
+    for (int a = 0; a < ways; a++)
+        for (int c = 0; c < ways; c++) {
+            s->now.wide[0] = a;
+            s->now.wide[1] = c;
+            try_depth(s);
+        }
+}
+
+static void search_multiply(Search *s)
+{
+    int64_t most = s->b->m->unit[UNIT_CUBE].most;
+    for (int64_t m = 2 * most; m >= most / 4; m /= 2)
+        for (int64_t n = 2 * most; n >= most / 4; n /= 2)
+            for (int64_t k = most; k >= most / 8; k /= 2) {
+                set_rows(s, AXIS_M, m);
+                set_rows(s, AXIS_N, n);
+                set_chunks(s, k);
+                if (set_parts(s))
+                    try_ways(s);
+            }
+}
+
+// The best sizes in parts, so that what is done early leaves early.
+static void refine_parts(Search *s)
+{
+    Choice best = s->best;
+    for (int q = 0; q < s->b->naxes && best.split < 0; q++)
+        for (int parts = 2; parts <= 4; parts *= 2) {
+            if (best.points[q] % parts != 0 || best.points[q] / parts < 8)
+                continue;
+            s->now = best;
+            s->now.split = q;
+            s->now.parts = parts;
+            try_depth(s);
+        }
+}
+
+// And with whole factors of a task on the way.
+static void refine_ways(Search *s)
+{
+    Choice best = s->best;
+    for (int w = 1; w < 4; w++) {
+        s->now = best;
+        s->now.wide[0] = w & 1 ? 2 : best.wide[0];
+        s->now.wide[1] = w & 2 ? 2 : best.wide[1];
+        try_depth(s);
+    }
+}
+
+// Other depths: three slots where they cost nothing, since other cores may be in the way more often than on the average.
+static void refine_depth(Search *s)
+{
+    Choice best = s->best;
+    for (int depth = 1; depth <= 3; depth += 2) {
+        s->now = best;
+        s->now.depth = depth;
+        s->margin = depth == 3 ? s->cost.total / 1000 : 0;
+        try_depth(s);
+    }
+}
+
+// For the sizes that are best so far.
+static void refine(Search *s)
+{
+    if (block_multiplies(s->b)) {
+        refine_ways(s);
+        refine_parts(s);
+    }
+    refine_depth(s);
+}
+
+// ---- everything else ----------------------------------------------------------------------------------------------------------------
+
+static void search_rows(Search *s)
+{
+    Block *b = s->b;
+    for (int64_t elements = 8192; elements >= 64; elements /= 2) {
+        for (int q = 0; q < b->naxes; q++)
+            s->now.points[q] = allowed(b, q, 1);
+        s->now.elements = b->naxes && !choice_asked(b, 0, -1).fixed ? elements : 0;
+        set_chunks(s, FEW);
+        try_depth(s);
+    }
+}
+
+static void search_box(Search *s)
+{
+    Block *b = s->b;
+    int last = b->naxes - 1;
+    for (int64_t row = 4096; row >= 16; row /= 2)
+        for (int64_t rows = last > 0 ? 32 : 1; rows >= 1; rows /= 2) {
+            for (int q = 0; q <= last; q++)
+                s->now.points[q] = allowed(b, q, q == last ? row : q == last - 1 ? rows : 1);
+            for (int64_t k = b->nchunks ? 64 : 1; k >= 1; k /= 4) {
+                set_chunks(s, k);
+                if (row * rows <= 16384)
+                    try_depth(s);
+            }
+        }
+}
+
+static void search(Search *s)
+{
+    if (block_multiplies(s->b))
+        search_multiply(s);
+    else if (choice_open_extent(s->b))
+        search_rows(s);
+    else
+        search_box(s);
 }
 
 void block_sizes(Block *b)
 {
-    for (int q = 0; q < b->naxes; q++) {
-        b->axis[q].block = block_int(b, q == b->naxes - 1 ? 64 : 4);
-        b->axis[q].task = block_int(b, q == b->naxes - 1 ? 128 : 16);
-    }
-    for (int i = 0; i < b->nchunks; i++)
-        b->chunk[i].size = block_int(b, 16);
-    set_digits(b);
-    block_build(b);
-    if (b->refusal)
-        return;
-    if (b->ndigits)
-        VEC_PUSH(b->a, &b->out->loops, b->loop);
-    const char *problem = bundle_schedule(b->a, b->out);
-    if (problem) {
-        block_refuse(b, "%s", problem);
-        return;
-    }
-    block_allocate(b);
+    Search s = { .b = b, .scratch = arena_new(), .now = { .grouped = -1, .split = -1, .parts = 1 } };
+    for (b->smaller = 0; b->smaller < SMALLEST && !s.found; b->smaller += !s.found)
+        for (s.now.depth = 2; s.now.depth >= 1 && !s.found; s.now.depth--)
+            search(&s);
+    if (s.found)
+        refine(&s);
+    arena_free(s.scratch);
+    if (s.found)
+        build(b, &s.best);
+    else
+        block_refuse(b, "%s", s.refusal ? s.refusal : "no block of it fits the memories");
 }

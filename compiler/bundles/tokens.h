@@ -3,6 +3,7 @@
 #define PTOC_BUNDLES_TOKENS_H
 
 #include "ir/bundles.h"
+#include "machine/machine.h"
 
 #include <limits.h>
 
@@ -16,8 +17,12 @@ typedef struct { MoveOp *from, *to; int level, distance, token; When signal, wai
 
 typedef struct {
     Arena *a;
+    const Machine *m;
     BundleProgram *p;
     int ndigits;
+    int busiest;                 // the unit that has most to do in a step, and for how long
+    int64_t busy;
+    int64_t crowded[MAX_UNITS];  // all that a unit does in a step, when all cores want its path
     VEC(Edge) edges;
     MoveOp **order;              // within a step
     int *position;               // by operation: in `order`

@@ -4,26 +4,38 @@
 
 // ---- arithmetic -----------------------------------------------------------------------------------------------------------
 
-static Expr *index_expr(Block *b, Op op, Expr *x, Expr *y)
+Expr *block_op2(Block *b, Op op, Expr *x, Expr *y)
 {
+    if (op == OP_SUB && expr_equal(x, y))
+        return block_int(b, 0);
     return expr_simplify(b->a, expr_binary(b->a, op, DT_INDEX, x, y));
 }
 
 Expr *block_int(Block *b, int64_t v) { return expr_int(b->a, DT_INDEX, v, (Range){ 0, 0 }); }
 
+static bool is_number(const Expr *x) { return x->op == OP_CONST; }
+
 Expr *block_add(Block *b, Expr *x, Expr *y)
 {
-    return !x ? y : !y ? x : index_expr(b, OP_ADD, x, y);
+    if (!x || !y)
+        return x ? x : y;
+    if (is_number(x) && is_number(y))
+        return block_int(b, x->i + y->i);
+    return expr_is_int(x, 0) ? y : expr_is_int(y, 0) ? x : block_op2(b, OP_ADD, x, y);
 }
 
 Expr *block_mul(Block *b, Expr *x, Expr *y)
 {
-    return !x || !y ? NULL : index_expr(b, OP_MUL, x, y);
+    if (!x || !y || expr_is_int(x, 0) || expr_is_int(y, 0))
+        return NULL;
+    if (is_number(x) && is_number(y))
+        return block_int(b, x->i * y->i);
+    return expr_is_int(x, 1) ? y : expr_is_int(y, 1) ? x : block_op2(b, OP_MUL, x, y);
 }
 
 static Expr *scaled(Block *b, Expr *x, int64_t factor) { return block_mul(b, x, block_int(b, factor)); }
 static Expr *plus(Block *b, Expr *x, int64_t c) { return block_add(b, x, block_int(b, c)); }
-static Expr *minus(Block *b, Expr *x, Expr *y) { return index_expr(b, OP_SUB, x ? x : block_int(b, 0), y ? y : block_int(b, 0)); }
+static Expr *minus(Block *b, Expr *x, Expr *y) { return block_op2(b, OP_SUB, x ? x : block_int(b, 0), y ? y : block_int(b, 0)); }
 
 void block_affine_add(Block *b, Affine *to, const Affine *x, int64_t factor)
 {
@@ -43,7 +55,12 @@ static Span axis_span(Block *b, const BlockIndex *x, int level)
     r.start.step[x->which] = axis->task;
     if (inside)
         r.start.step[FIRST_DIGIT + axis->digit] = axis->block;
-    r.size = plus(b, inside || axis->digit < 0 ? axis->block : axis->task, x->before + x->after);
+    Expr *points = inside || axis->digit < 0 ? axis->block : axis->task;
+    if (b->part >= 0 && b->split == x->which) {
+        points = block_op2(b, OP_DIV, axis->block, block_int(b, b->parts));
+        r.start.base = block_add(b, r.start.base, scaled(b, points, b->part));
+    }
+    r.size = plus(b, points, x->before + x->after);
     return r;
 }
 
@@ -158,8 +175,8 @@ static bool join(Block *b, Span *x, Span y)
     if (x->hi || y.hi) {
         give_cut(b, x);
         give_cut(b, &y);
-        x->lo = index_expr(b, OP_MIN, x->lo, y.lo);
-        x->hi = index_expr(b, OP_MAX, x->hi, y.hi);
+        x->lo = block_op2(b, OP_MIN, x->lo, y.lo);
+        x->hi = block_op2(b, OP_MAX, x->hi, y.hi);
     }
     x->start.base = plus(b, x->start.base ? x->start.base : block_int(b, 0), start);
     x->size = plus(b, x->size, end - start);

@@ -7,6 +7,7 @@
 int command_compile(Arena *a, const Options *o);
 int command_run(Arena *a, const Options *o);
 int command_check(Arena *a, const Options *o);
+int command_profile(Arena *a, const Options *o);
 int command_info(Arena *a, const Options *o);
 
 #endif

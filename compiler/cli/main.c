@@ -121,6 +121,7 @@ static int dispatch(Arena *a, const Options *o)
     case COMMAND_COMPILE: return command_compile(a, o);
     case COMMAND_RUN: return command_run(a, o);
     case COMMAND_CHECK: return command_check(a, o);
+    case COMMAND_PROFILE: return command_profile(a, o);
     case COMMAND_INFO: return command_info(a, o);
     }
     return EXIT_INTERNAL;

@@ -9,8 +9,8 @@
 
 typedef struct { Arena *arena; Options *o; const char *error; int depth; } Parser;
 
-enum { FOR_COMPILE = 1 << COMMAND_COMPILE, FOR_RUN = 1 << COMMAND_RUN, FOR_CHECK = 1 << COMMAND_CHECK, FOR_INFO = 1 << COMMAND_INFO };
-enum { FOR_CODE = FOR_COMPILE | FOR_RUN | FOR_CHECK, FOR_LOADED = FOR_RUN | FOR_CHECK, FOR_ALL = FOR_CODE | FOR_INFO };
+enum { FOR_COMPILE = 1 << COMMAND_COMPILE, FOR_RUN = 1 << COMMAND_RUN, FOR_CHECK = 1 << COMMAND_CHECK, FOR_INFO = 1 << COMMAND_INFO, FOR_PROFILE = 1 << COMMAND_PROFILE };
+enum { FOR_CODE = FOR_COMPILE | FOR_RUN | FOR_CHECK | FOR_PROFILE, FOR_LOADED = FOR_RUN | FOR_CHECK | FOR_PROFILE, FOR_ALL = FOR_CODE | FOR_INFO };
 
 typedef enum {
     TAKES_NONE,          // -g
@@ -203,11 +203,21 @@ static bool set_repeat(Parser *p, const char *v)
     return true;
 }
 
+static bool set_html(Parser *p, const char *v) { p->o->html = v; return *v || fail(p, "--html needs a file"); }
+static bool set_timing_only(Parser *p, const char *v) { p->o->timing_only = true; return true; }
+
+static bool set_events(Parser *p, const char *v)
+{
+    return read_number(v, 0, INT64_C(1000000000), &p->o->events) || fail(p, "--events needs a number from 0 to 1000000000, not '%s'", v);
+}
+
 // ---- the table ----
 
 static const Option table[] = {
     {"-o", "FILE", TAKES_WORD, FOR_COMPILE, set_output, "write the C to FILE and its header beside it; '-': standard output"},
     {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file"},
+    {"-o", "FILE.json", TAKES_WORD, FOR_PROFILE, set_output, "write the trace and the totals to FILE.json"},
+    {"--html", "FILE", TAKES_VALUE, FOR_PROFILE, set_html, "write a report to FILE that a browser shows"},
     {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE"},
     {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for; code for several picks at run time (see --print-targets)"},
     {"--machine-set", "NAME=N,...", TAKES_VALUE, FOR_CODE, set_machine, "replace numbers of the machine's description, such as L1.size=128KiB"},
@@ -215,6 +225,8 @@ static const Option table[] = {
     {"--threads", "N", TAKES_VALUE, FOR_LOADED, set_threads, "workers at most"},
     {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave"},
     {"--repeat", "N", TAKES_VALUE, FOR_RUN, set_repeat, "call N times and report the median time"},
+    {"--timing-only", NULL, TAKES_NONE, FOR_RUN | FOR_PROFILE, set_timing_only, "modelled machines: count cycles, compute no values"},
+    {"--events", "N", TAKES_VALUE, FOR_PROFILE, set_events, "operations in the trace at most, the default is 200000; totals count all"},
     {"--dim", "NAME=N", TAKES_VALUE, FOR_CHECK, set_dim, "a dimension's size (may be repeated for several sizes)"},
     {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes"},
     {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 2"},
@@ -250,6 +262,8 @@ static const struct { const char *name, *usage, *about; } commands[] = {
     [COMMAND_RUN] = {"run", "ptoc run FILE.pto [-k KERNEL] NAME=VALUE... [-o NAME=FILE]...", "compile a kernel and call it"},
     [COMMAND_CHECK] = {"check", "ptoc check FILE.pto [-k KERNEL] [--dim NAME=N]... [NAME=VALUE]...",
                        "compare compiled kernels with the reference evaluator"},
+    [COMMAND_PROFILE] = {"profile", "ptoc profile FILE.pto [-k KERNEL] NAME=VALUE... [-o FILE.json] [--html=FILE]",
+                         "call a kernel and tell where its time and traffic go"},
     [COMMAND_INFO] = {"info", "ptoc info", "what the compiler sees of this machine"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
@@ -314,7 +328,7 @@ static bool is_binding(const char *arg)
 
 static bool parse_operand(Parser *p, const char *arg)
 {
-    bool loaded = p->o->command == COMMAND_RUN || p->o->command == COMMAND_CHECK;
+    bool loaded = FOR_LOADED & 1u << p->o->command;
     if (p->o->command == COMMAND_INFO)
         return fail(p, "`ptoc info` takes no argument: '%s'", arg);
     if (loaded && is_binding(arg))
@@ -416,7 +430,7 @@ static bool check_combination(Parser *p)
         return true;
     if (!o->input)
         return fail(p, "no input file");
-    if (o->command == COMMAND_COMPILE && o->outputs.n > 1)
+    if ((o->command == COMMAND_COMPILE || o->command == COMMAND_PROFILE) && o->outputs.n > 1)
         return fail(p, "-o is given twice");
     if (o->target && strchr(o->target, ',') && (o->emit_schedule || o->emit_ir))
         return fail(p, "%s is about the code for one target: choose one of --target=%s", o->emit_schedule ? "--emit-schedule" : "--emit-ir", o->target);
@@ -427,7 +441,7 @@ static bool check_combination(Parser *p)
 
 bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error)
 {
-    *options = (Options){.arena = a, .opt_level = 2, .budget = 2000000, .seed = 1, .effort = 2, .repeat = 1};
+    *options = (Options){.arena = a, .opt_level = 2, .budget = 2000000, .seed = 1, .effort = 2, .repeat = 1, .events = 200000};
     Parser p = {.arena = a, .o = options};
     Words args = {0};
     bool ok = true;
@@ -465,7 +479,7 @@ void options_help(FILE *out, Command command)
         spelling(text, sizeof text, &table[k]);
         fprintf(out, "  %-28s %s\n", text, table[k].help);
     }
-    if (command == COMMAND_RUN || command == COMMAND_CHECK)
+    if (FOR_LOADED & 1u << command)
         fprintf(out, "\n  VALUE is a number, a .npy, .pgm or .ppm file, random(8000,8000:seed), zeros(...), ones(...) or iota(...).\n");
     if (command != COMMAND_COMPILE)
         return;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_CHECK, COMMAND_INFO } Command;
+typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_CHECK, COMMAND_PROFILE, COMMAND_INFO } Command;
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 typedef enum { PRINT_NOTHING, PRINT_HELP, PRINT_VERSION, PRINT_TARGETS, PRINT_DIAGNOSTICS, PRINT_PASSES, PRINT_DIRECTIVES } PrintWhat;
 
@@ -52,6 +52,9 @@ typedef struct {
     uint64_t seed;
     int64_t effort;                 // check: bound on the work, in operations
     int repeat;                     // run
+    bool timing_only;               // run, profile
+    const char *html;               // profile: the report, or NULL
+    int64_t events;                 // profile: operations in the trace at most
 } Options;
 
 // Parses argv. False: *error says what is wrong (usage, exit code 2).

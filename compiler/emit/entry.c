@@ -2,6 +2,8 @@
 // and runs the grids in order; and the question how large the workspace is.
 #include "emit/c.h"
 
+#include <string.h>
+
 // ---- checks ---------------------------------------------------------------------------------------------------------------
 
 // An extent as the source would write it, for messages.
@@ -179,6 +181,43 @@ static int position_of(const Structure *s, const Node *grid)
     return -1;
 }
 
+// The equations that a grid computes, in order, for profiles: "m, e, s, y".
+static const char *equations_of(Emit *e, const Node *n, const char *list)
+{
+    enum { MOST = 200 };
+    for (int i = 0; i < n->body.n; i++)
+        list = equations_of(e, n->body.at[i], list);
+    if (n->kind != NODE_OP || !n->eq || strlen(list) > MOST)
+        return list;
+    const char *at = strstr(list, n->eq->name), *end = at ? at + strlen(n->eq->name) : NULL;
+    for (; at; at = strstr(end, n->eq->name), end = at ? at + strlen(n->eq->name) : NULL)
+        if ((at == list || at[-1] == ' ') && (*end == ',' || !*end))
+            return list;
+    return *list ? arena_printf(e->a, "%s, %s", list, n->eq->name) : n->eq->name;
+}
+
+// Those that a program of bundles computes; its text need not have the body.
+static const char *equations_of_program(Emit *e, const BundleProgram *p)
+{
+    Node all = { .kind = NODE_SEQ };
+    for (int i = 0; i < e->k->equations.n; i++)
+        for (int q = 0; q < p->ops.n; q++)
+            if (p->ops.at[q]->eq == e->k->equations.at[i]) {
+                Node *n = node_new(e->a, NODE_OP);
+                n->eq = e->k->equations.at[i];
+                VEC_PUSH(e->a, &all.body, n);
+                break;
+            }
+    return equations_of(e, &all, "");
+}
+
+static const char *name_of_grid(Emit *e, const Node *g)
+{
+    bool blocks = c_is_modelled(e) && !program_is_task(g->program);
+    const char *list = g->name ? g->name : blocks ? equations_of_program(e, g->program) : equations_of(e, g, "");
+    return *list ? list : e->k->name;
+}
+
 static void emit_grid(Emit *e, const Node *g, int number)
 {
     if (g->ndims == 0 && !c_is_modelled(e)) {
@@ -203,7 +242,7 @@ static void emit_grid(Emit *e, const Node *g, int number)
         c_line(e, "static const int64_t %s[][4] = { %s };", offsets, list);
     }
     c_line(e, "const pto_grid run%d = { .name = \"%s\", .rank = %d, .count = { %s }, .mode = %s, .max_workers = %d, .noffsets = %d, .offsets = %s };", number,
-           g->name ? g->name : e->k->name, g->ndims ? g->ndims : 1, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
+           name_of_grid(e, g), g->ndims ? g->ndims : 1, count, mode[g->mode], g->max_workers, g->noffsets, offsets);
     if (c_is_modelled(e)) {
         c_launch(e, g, number);
         return;

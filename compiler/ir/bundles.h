@@ -75,7 +75,8 @@ typedef struct {
     int element;
     bool strided;
     const Equation *eq;
-    int64_t cycles;              // `bundle`: about how long it takes
+    int64_t cycles, latency;     // about how long it takes, and how much later it is complete
+    int64_t crowded;             // both, when all cores want its path
 } MoveOp;
 
 typedef struct { int token, stage; When when; } Wait;

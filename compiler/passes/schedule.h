@@ -45,8 +45,10 @@ typedef struct {
     Range vector_range;
     int unroll[MAX_INDICES];                                         // 0: not said
     const OverlapWish *overlap[MAX_INDICES];
+    int engine;                                                      // the unit that computes (UnitKind); -1: not said
+    Range engine_range;
     int fuse;                                                        // statements of one class share a grid; 0: none
-    int rank[6][MAX_INDICES];                                        // of what is there (schedule.c)
+    int rank[7][MAX_INDICES];                                        // of what is there (schedule.c)
 } StmtWish;
 
 typedef struct {
@@ -54,13 +56,19 @@ typedef struct {
     Range range;
     int64_t *fold;                                                   // by dimension: at most this many planes; 0: not said
     Range fold_range;
+    int memory;                                                      // of the machine, where it lives meanwhile; -1: not said
+    int slots, ahead;                                                // of its buffers; moves before their use; 0, -1: not said
+    Range memory_range, slots_range, ahead_range;
 } TensorWish;
+
+typedef struct { int64_t lo, hi; } DimHint;                          // hi 0: none
 
 typedef struct {
     Arena *a;
     Program *g;
     StmtWish **stmt;                                                 // by statement id; NULL: nothing is asked for
     TensorWish **tensor;                                             // by tensor id
+    DimHint *hint;                                                   // by dim id
     VEC(Range) classes;                                              // of `fuse`: where class i + 1 comes from
     VEC(Range) told;                                                 // what has been complained about
 } Schedule;

@@ -143,6 +143,32 @@ PTO_API pto_status pto_context_set_pool(pto_context *ctx, pto_parallel_for paral
 // gives it, so that on a NUMA machine pages lie where they are used. NULL context: a temporary one.
 PTO_API pto_status pto_first_touch(pto_context *ctx, void *data, size_t bytes);
 
+// What workers did, as it is over. Times are nanoseconds of CLOCK_MONOTONIC. The rest of a WORKER's time that is neither TASK
+// nor WAIT went into taking tasks.
+typedef enum {
+    PTO_RECORD_REGION,       // a grid, by the thread that called; `workers`, `mode`
+    PTO_RECORD_WORKER,       // one worker's part of a grid
+    PTO_RECORD_TASK,
+    PTO_RECORD_WAIT,         // no task was ready (PTO_MODE_WAVE)
+} pto_record_kind;
+
+typedef struct pto_record {
+    pto_record_kind kind;
+    const struct pto_grid *grid;   // valid during the callback; its name longer
+    pto_mode mode;           // in which it ran
+    int workers;             // that it asked for
+    int worker;              // REGION: 0
+    int64_t region, task;    // the grid's number within the call; TASK: its number in the grid, row by row, else -1
+    int64_t begin, end;
+} pto_record;
+
+// Called by the worker that it is about, by several at the same time: records of one worker never overlap in time. It must
+// not call back into the context.
+typedef void (*pto_recorder)(void *user, const pto_record *record);
+
+// Records the grids of the calls that follow. NULL: no longer. Off, it costs nothing; on, two readings of the clock for a task.
+PTO_API pto_status pto_context_record(pto_context *ctx, pto_recorder recorder, void *user);
+
 // ---- DLPack ---------------------------------------------------------------------------------------------------------
 // The structures are those of DLPack's own header; ptort/dlpack.h declares them for programs that do not have it.
 

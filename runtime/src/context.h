@@ -45,6 +45,9 @@ struct pto_context {
     int host_workers;
     atomic_bool *host_claims;        // host_workers of them
 
+    pto_recorder recorder;           // NULL: none
+    void *recorder_user;
+
     // call
     atomic_bool busy;
     bool temporary;

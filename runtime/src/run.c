@@ -26,7 +26,13 @@ static void index_next(const Region *r, int64_t index[GRID_RANK]) {
 
 void region_run_one(const Region *r, int worker, int64_t task, const int64_t index[GRID_RANK]) {
     place.task = task;
+    if (__builtin_expect(r->ctx->recorder == NULL, true)) {
+        r->task(r->frame, worker, index);
+        return;
+    }
+    int64_t begin = record_begin(r);
     r->task(r->frame, worker, index);
+    record_end(r, PTO_RECORD_TASK, worker, task, begin);
 }
 
 void region_run(const Region *r, int worker, int64_t begin, int64_t end) {
@@ -105,6 +111,7 @@ static void region_body(void *arg, int worker, int team) {
     Binding binding;
     place = (Place){.ctx = r->ctx, .task = -1};
     bind_worker(&binding, r->ctx, worker);
+    int64_t begin = record_begin(r);
     switch (r->mode) {
     case PTO_MODE_STATIC: run_static(r, worker, team); break;
     case PTO_MODE_DYNAMIC: run_dynamic(r, worker); break;
@@ -112,6 +119,7 @@ static void region_body(void *arg, int worker, int team) {
     case PTO_MODE_AUTO:
     case PTO_MODE_SERIAL: region_run(r, worker, 0, r->tasks); break;
     }
+    record_end(r, PTO_RECORD_WORKER, worker, -1, begin);
     bind_restore(&binding);
     place = outer;
 }
@@ -137,7 +145,7 @@ pto_status pto_run(pto_context *ctx, const pto_grid *grid, pto_task task, void *
     pto_status status = check_grid(ctx, grid);
     if (status != PTO_OK)
         return status;
-    Region r = {.ctx = ctx, .task = task, .frame = frame, .rank = grid->rank, .noffsets = grid->noffsets, .offsets = grid->offsets};
+    Region r = {.ctx = ctx, .grid = grid, .task = task, .frame = frame, .rank = grid->rank, .noffsets = grid->noffsets, .offsets = grid->offsets};
     if (!region_count(&r, grid))
         return pto_error(ctx, PTO_ERR_ARGUMENT, "grid %s has too many tasks", grid->name);
     if (r.tasks == 0)
@@ -149,10 +157,12 @@ pto_status pto_run(pto_context *ctx, const pto_grid *grid, pto_task task, void *
         r.mode = PTO_MODE_SERIAL;                            // slower, never wrong
     ctx->running = true;
     bind_prepare(ctx);
+    int64_t begin = record_begin(&r);
     if (r.mode == PTO_MODE_SERIAL)
         region_body(&r, 0, 1);
     else
         pool_run(ctx, r.workers, region_body, &r);
+    record_end(&r, PTO_RECORD_REGION, 0, -1, begin);
     ctx->running = false;
     ctx->region++;
     return PTO_OK;

@@ -31,6 +31,7 @@ typedef struct Region {
     pto_mode mode;                           // never AUTO
     int workers;                             // to ask the pool for
     int64_t chunk;                           // tasks taken at once in DYNAMIC
+    const pto_grid *grid;                    // for records
     _Atomic int64_t next;                    // first task not taken in DYNAMIC
     Wave wave;
 } Region;
@@ -38,6 +39,10 @@ typedef struct Region {
 void region_index(const Region *r, int64_t task, int64_t index[GRID_RANK]);
 void region_run(const Region *r, int worker, int64_t begin, int64_t end);    // tasks begin..end-1 in order
 void region_run_one(const Region *r, int worker, int64_t task, const int64_t index[GRID_RANK]);
+
+// Time now if somebody records, else 0; and what it was that began then and ends now. See record.c.
+int64_t record_begin(const Region *r);
+void record_end(const Region *r, pto_record_kind kind, int worker, int64_t task, int64_t begin);
 
 void run_static(const Region *r, int worker, int team);
 void run_dynamic(Region *r, int worker);

@@ -122,7 +122,7 @@ static void cpu_relax(void) {
 #endif
 }
 
-static void wait_for_work(Region *r) {
+static void look_for_work(Region *r) {
     for (int i = 0; i < r->wave.spins; i++, cpu_relax())
         if (something_to_do(r))
             return;
@@ -135,6 +135,12 @@ static void wait_for_work(Region *r) {
         pthread_cond_wait(&r->ctx->sleep, &r->ctx->sleep_lock);
     atomic_fetch_sub(&r->wave.sleepers, 1);
     pthread_mutex_unlock(&r->ctx->sleep_lock);
+}
+
+static void wait_for_work(Region *r, int worker) {
+    int64_t begin = record_begin(r);
+    look_for_work(r);
+    record_end(r, PTO_RECORD_WAIT, worker, -1, begin);
 }
 
 // ---- pushing and popping --------------------------------------------------------------------------------------------
@@ -228,6 +234,6 @@ void run_wave(Region *r, int worker) {
         finished = 0;
         if (atomic_load(&r->wave.finished) == r->tasks)
             return;
-        wait_for_work(r);
+        wait_for_work(r, worker);
     }
 }

@@ -16,6 +16,8 @@ mv "$destdir" moved
 env -u SOURCE -u BUILD "moved/opt/pto/bin/ptoc" --print-targets | grep -q generic
 moved/opt/pto/bin/ptoc "$SOURCE/samples/sobel.pto" -o sobel.c
 "$CC" -Imoved/opt/pto/include -c sobel.c -o sobel.o
+moved/opt/pto/bin/ptoc profile "$SOURCE/samples/sobel.pto" 'img=random(20,30)' --target=davinci -o trace.json --html=report.html >profile.txt
+grep -q 'data-view="timeline"' report.html
 mv moved "$destdir"
 
 do_make uninstall

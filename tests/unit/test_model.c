@@ -50,6 +50,50 @@ START_TEST(load_compute_store) {
 }
 END_TEST
 
+typedef struct { int ops, paths; pto_span span[3][4]; int nspans[3]; int64_t operations, moved; } Told;
+
+static void take_event(void *user, const pto_event *e) {
+    Told *t = user;
+    ck_assert_ptr_nonnull(e->launch);
+    if (e->kind == PTO_EVENT_OP && t->ops < 3) {
+        ck_assert_ptr_nonnull(e->iv);
+        memcpy(t->span[t->ops], e->spans, sizeof *e->spans * (size_t)e->nspans);
+        t->nspans[t->ops++] = e->nspans;
+        t->operations += e->operations;
+    }
+    if (e->kind == PTO_EVENT_PATH) {
+        t->paths++;
+        for (int k = 0; k < e->nmoved; k++)
+            t->moved += e->moved[k].read + e->moved[k].written;
+    }
+}
+
+// What an event says of operands and traffic: 64 elements each, cost 3.
+START_TEST(events_of_operands) {
+    Program *p = one_task();
+    Told told = {0};
+    p->options.event = take_event;
+    p->options.user = &told;
+    int full = token(p, 0, 1), done = token(p, 0, 1);
+    bundle(p);
+    signals(p, copy(p, PTO_LOAD, in_l0(0, 64), of_x(0, 64)), full);
+    bundle(p);
+    wait_for(p, full);
+    signals(p, nest(p, PTO_VECTOR, 64, 3, compute_add1, 2, (pto_operand[]){in_l0(256, 64), in_l0(0, 64)}), done);
+    bundle(p);
+    wait_for(p, done);
+    copy(p, PTO_STORE, box1(DDR, 1, PTO_F32, 0, 64), in_l0(256, 64));
+    cycles(p);
+    ck_assert_int_eq(told.ops, 3);
+    ck_assert_int_eq(told.paths, 2);
+    ck_assert_int_eq(told.moved, 512);
+    ck_assert_int_eq(told.operations, 192);
+    ck_assert_int_eq(told.nspans[1], 2);
+    ck_assert(told.span[1][0].write && told.span[1][0].memory == L0 && told.span[1][0].address == 256 && told.span[1][0].length == 256);
+    ck_assert(!told.span[1][1].write && told.span[1][1].address == 0 && told.span[1][1].length == 256);
+    ck_assert(told.span[0][1].memory == DDR && told.span[0][1].tensor == 0 && told.span[2][0].tensor == 1);
+}
+END_TEST
 
 // An operation of the scalar unit that takes `cycles` and writes one element of L0.
 static int busy(Program *p, int cycles_) { return nest(p, PTO_SCALAR, 1, cycles_, NULL, 1, (pto_operand[]){in_l0(0, 1)}); }
@@ -222,6 +266,23 @@ START_TEST(first_and_last_iteration) {
     ck_assert_int_eq(cycles(p), 16);
     ck_assert_int_eq(p->totals.busy[PTO_SCALAR], 10);
     ck_assert_int_eq(p->totals.busy[PTO_VECTOR], 5);
+}
+END_TEST
+
+// 4 steps at 0, 10, 20, 30 (a queue of one); the bundle behind the loop waits for the signal of the last iteration alone: 40, ends 41.
+START_TEST(signals_of_the_last_iteration) {
+    Program *p = timed_task();
+    int done = token(p, 0, 1);
+    bundle(p);
+    int k = busy(p, 10);
+    signals(p, k, done);
+    p->ops[k].signal_when[0] = PTO_LAST(0);
+    loop(p, 0, 1, 1, (int64_t[]){4});
+    bundle(p);
+    wait_for(p, done);
+    ck_assert_int_eq(cycles(p), 41);
+    p->ops[k].signal_when[0] = PTO_NEVER;
+    faults(p, "deadlock: bundle 1, task (0): waits for token 0");
 }
 END_TEST
 
@@ -444,8 +505,11 @@ START_TEST(scalar_tasks) {
     ck_assert_int_eq(cycles(p), 200);
     ck_assert_int_eq(p->totals.operations, 100);
     ck_assert_int_eq(p->totals.path_busy[PATH_L0], 8);
+    ck_assert_int_eq(p->totals.ntraffic, 2);
     ck_assert_int_eq(p->totals.traffic[0].read, 128);
-    ck_assert_int_eq(p->totals.traffic[0].written, 128);
+    ck_assert_int_eq(p->totals.traffic[0].payload_read, 80);
+    ck_assert_int_eq(p->totals.traffic[1].written, 128);
+    ck_assert_int_eq(p->totals.traffic[1].payload_written, 80);
     ck_assert(y[19] == 38);
 }
 END_TEST
@@ -470,6 +534,7 @@ Suite *suite_model(void) {
     TCase *c = tcase_create("time");
     tcase_add_test(c, one_load);
     tcase_add_test(c, load_compute_store);
+    tcase_add_test(c, events_of_operands);
     tcase_add_test(c, empty_bundles);
     tcase_add_test(c, queue_full);
     tcase_add_test(c, bundles_issue_as_a_whole);
@@ -481,6 +546,7 @@ Suite *suite_model(void) {
     tcase_add_test(c, units_complete_in_order);
     tcase_add_test(c, stages_overlap);
     tcase_add_test(c, first_and_last_iteration);
+    tcase_add_test(c, signals_of_the_last_iteration);
     tcase_add_test(c, empty_operations_signal);
     tcase_add_test(c, slots_take_turns);
     tcase_add_test(c, loops_nest);

@@ -448,9 +448,84 @@ START_TEST(jitter_changes_no_value) {
 }
 END_TEST
 
+// ---- verdicts -------------------------------------------------------------------------------------------------------------
+
+static uint64_t draw(void);
+
+// Operations on a few granules of L0 and a few elements of y, with tokens here and there; the first bundle fills L0.
+static Program *random_program(void) {
+    Program *p = tasks(1);
+    int filled = token(p, 0, 1), signalled = 0, counts[6] = {0};
+    pto_slot by[6];
+    bundle(p);
+    signals(p, copy(p, PTO_LOAD, in_l0(0, 64), of_x(0, 64)), filled);
+    bundle(p);
+    wait_for(p, filled);
+    for (int n = 2 + (int)(draw() % 7); n > 0; n--) {
+        bundle(p);
+        for (int w = (int)(draw() % 3); w > 0 && signalled > 0; w--) {
+            int t = (int)(draw() % (unsigned)signalled);
+            if (counts[t] > 0) {
+                wait_for(p, t + 1);
+                counts[t]--;
+            }
+        }
+        pto_slot slot = (pto_slot[]){PTO_LOAD, PTO_STORE, PTO_DMA, PTO_VECTOR}[draw() % 4];
+        pto_operand chip = in_l0((int64_t)(draw() % 4) * 32, 8 + (int64_t)(draw() % 9)), other = chip;
+        pto_operand memory = (draw() % 2 ? of_x : of_y)((int64_t)(draw() % 20) * 4, chip.dim[0].at.size);
+        int k;
+        if (slot == PTO_VECTOR) {
+            other.address.base = (int64_t)(draw() % 4) * 32;
+            k = nest(p, slot, chip.dim[0].at.size, 1 + (int)(draw() % 9), compute_add1, 2, (pto_operand[]){chip, other});
+        } else if (slot == PTO_STORE) {
+            memory.tensor = 1;
+            k = copy(p, slot, memory, chip);
+        } else {
+            k = copy(p, slot, chip, memory);
+        }
+        if (draw() % 4 == 0)
+            continue;
+        int t = 0;
+        while (t < signalled && by[t] != slot)
+            t++;
+        if (t == signalled && signalled < 6) {
+            by[signalled++] = slot;
+            counts[t] = 0;
+            token(p, 0, 64);
+        }
+        if (t < signalled) {
+            signals(p, k, t + 1);
+            counts[t]++;
+        }
+    }
+    return p;
+}
+
+START_TEST(verdicts_do_not_depend_on_timing) {
+    static float want[1024];
+    int right_ones = 0, races = 0;
+    for (int k = 0; k < 3000; k++) {
+        Program *p = random_program();
+        pto_status first = run_filled(p);
+        memcpy(want, y, sizeof y);
+        ck_assert_msg(first == PTO_OK || strstr(p->error, "race") != NULL, "%s", p->error);
+        *(first == PTO_OK ? &right_ones : &races) += 1;
+        for (uint64_t seed = 1; seed < 5; seed++) {
+            p->options.jitter = seed;
+            pto_status s = run_filled(p);
+            ck_assert_msg(s == first, "program %d, seed %d: %s", k, (int)seed, p->error);
+            ck_assert_msg(s != PTO_OK || memcmp(want, y, sizeof y) == 0, "program %d, seed %d: other values", k, (int)seed);
+        }
+    }
+    ck_assert_int_gt(right_ones, 200);
+    ck_assert_int_gt(races, 200);
+}
+END_TEST
+
 // ---- numbers out of a hat -------------------------------------------------------------------------------------------------
 
 static uint64_t hat = 1;
+
 static uint64_t draw(void) { return hat = hat * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407), hat >> 33; }
 
 static int64_t number(void) {
@@ -561,6 +636,7 @@ Suite *suite_model_faults(void) {
     c = tcase_create("mutations");
     tcase_add_test(c, no_mutant_goes_unnoticed);
     tcase_add_test(c, jitter_changes_no_value);
+    tcase_add_test(c, verdicts_do_not_depend_on_timing);
     tcase_add_test(c, wild_tables_do_no_harm);
     tcase_add_test(c, wild_copies_do_no_harm);
     tcase_set_timeout(c, 30);

@@ -217,29 +217,40 @@ typedef struct pto_launch {
 // says where: "KERNEL: race: bundle 12 (load), task (3, 0), iteration (1, 4): y, FILE:LINE: reads L0[4096..4127], which bundle 9 (cube) writes ...".
 PTO_API pto_status pto_launch_bundles(pto_context *ctx, const pto_launch *l);
 
-// What happened, as it happens. Times are cycles since the call began.
+// What happened, as it happens. Times are cycles since the call began. Pointers are valid during the callback; `launch`, and what
+// hangs on it, until its PTO_EVENT_LAUNCH, and the tables that are constant in the emitted C for ever.
 typedef enum {
     PTO_EVENT_LAUNCH,            // begin..end of a grid; name
     PTO_EVENT_TASK,              // begin: handed out; complete: its first bundle may issue; ..end; core, task
-    PTO_EVENT_OP,                // begin..end of the work; complete: when it signals; bytes: of the transfer at the memory (bus bytes), macs: of a cube
-    PTO_EVENT_PATH,              // begin..end of a transfer's occupation of path `path`; request: when it asked; bytes: bus bytes; payload; tensor
+    PTO_EVENT_OP,                // begin..end of the work; complete: when it signals; bytes: of the transfer at the memory (bus bytes), macs: of a cube;
+                                 // operations: of a nest its points times their cost, of a scalar operation what it counted
+    PTO_EVENT_PATH,              // begin..end of a transfer's occupation of path `path`; request: when it asked; bytes: bus bytes; payload; tensor; `moved`
     PTO_EVENT_STALL,             // begin..end: a core's bundle did not issue; cause
 } pto_event_kind;
 typedef enum { PTO_STALL_TOKEN, PTO_STALL_QUEUE } pto_stall;
 
+// The bytes [address, address + length) of a memory, between the first and the last element of an operand. Of a tensor: from its data on.
+typedef struct pto_span { int memory, tensor, write; int64_t address, length; } pto_span;
+typedef struct pto_traffic { const char *tensor; int path; int64_t read, written; int64_t payload_read, payload_written; } pto_traffic;  // bus bytes
+
 typedef struct pto_event {
     pto_event_kind kind;
+    const pto_launch *launch;
     const pto_program *program;
     int core, resident, slot, op, bundle;
     int64_t task;                // its number in the grid, row by row
     int64_t begin, end, complete, request;
     int path, tensor, write;     // write: towards memory 0
     const char *tensor_name;     // NULL: none
-    int64_t bytes, payload, macs;
+    int64_t bytes, payload, macs, operations;
     int token;                   // STALL on a token: which; -1
     int memory;                  // OP: of operand[0], with the bytes [address, address + length) that it covers; -1: memory 0
     int64_t address, length;
     pto_stall cause;
+    const int64_t *iv;           // TASK, OP, PATH: PTO_MAX_IVS induction variables; the first 4 are the task's coordinates; else NULL
+    int nspans, nmoved;
+    const pto_span *spans;       // OP: by operand, in their order, what is read and written
+    const pto_traffic *moved;    // PATH: a row for each tensor (a scalar operation moves several; others one)
 } pto_event;
 
 typedef struct pto_model_options {
@@ -253,7 +264,6 @@ typedef struct pto_model_options {
 PTO_API pto_status pto_context_model(pto_context *ctx, const pto_model_options *options);
 
 enum { PTO_MAX_TRAFFIC = 64 };
-typedef struct pto_traffic { const char *tensor; int path; int64_t read, written; int64_t payload_read, payload_written; } pto_traffic;  // bus bytes
 typedef struct pto_model_totals {
     int64_t cycles;              // of the last call with this context that launched something
     int64_t macs, operations;    // of cubes; of scalar units

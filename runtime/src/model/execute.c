@@ -222,14 +222,16 @@ bool execute(Launch *L, const Instance *in, const Work *w) {
 // Bursts that a scalar operation moves: one line of each tensor is kept.
 static void touch_line(Launch *L, int tensor, int64_t at, int64_t bytes, int write) {
     int64_t burst = L->scalar_path >= 0 ? L->machine->path[L->scalar_path].burst : 0;
+    Touched *t = &L->touched[tensor];
+    t->payload[write] += bytes;
     if (burst == 0) {
-        L->scalar_bytes[write] += bytes;
+        t->bus[write] += bytes;
         return;
     }
     for (int64_t line = at / burst; line <= (at + bytes - 1) / burst; line++)
-        if (L->scalar_line[tensor] != line + 1) {
-            L->scalar_bytes[write] += burst;
-            L->scalar_line[tensor] = line + 1;
+        if (t->line != line + 1) {
+            t->bus[write] += burst;
+            t->line = line + 1;
         }
 }
 
@@ -255,20 +257,36 @@ void *pto_touch(pto_scalar *s, int tensor, void *at, int write) {
     return at;
 }
 
+static void add_touched(const Launch *L, Work *w) {
+    for (int k = 0; L->scalar_path >= 0 && k < L->l->ntensors; k++) {
+        const Touched *t = &w->touched[k];
+        w->bus += t->bus[0] + t->bus[1];
+        w->written += t->bus[1];
+        w->payload += t->payload[0] + t->payload[1];
+    }
+}
+
+static bool touched_new(Launch *L, Work *w) {
+    if (w->touched == NULL)
+        w->touched = launch_alloc(L, (size_t)L->l->ntensors + 1, sizeof *w->touched);
+    if (w->moved == NULL)
+        w->moved = launch_alloc(L, (size_t)L->l->ntensors + 1, sizeof *w->moved);
+    return w->touched != NULL && w->moved != NULL;
+}
+
 bool execute_task(Launch *L, Instance *in, Work *w, int64_t *operations) {
     const Op *o = &L->ops[in->op];
     pto_scalar s = {.model = L->model};
-    if (L->scalar_line == NULL && (L->scalar_line = launch_alloc(L, (size_t)L->l->ntensors + 1, sizeof *L->scalar_line)) == NULL)
+    if (!touched_new(L, w))
         return false;
-    memset(L->scalar_line, 0, (size_t)L->l->ntensors * sizeof *L->scalar_line);
+    memset(w->touched, 0, (size_t)L->l->ntensors * sizeof *w->touched);
+    L->touched = w->touched;
     L->scalar = in;
     L->scalar_path = o->path;
-    L->scalar_bytes[0] = L->scalar_bytes[1] = 0;
     place.task = in->resident->task;
     o->table->scalar(&s, L->l->frame, in->resident->tile);
     L->scalar = NULL;
-    w->bus = w->payload = o->path >= 0 ? L->scalar_bytes[0] + L->scalar_bytes[1] : 0;
-    w->written = o->path >= 0 ? L->scalar_bytes[1] : 0;
+    add_touched(L, w);
     *operations = s.operations < 0 ? 0 : least(s.operations, MOST_NUMBER);
     return L->status == PTO_OK;
 }

@@ -230,7 +230,7 @@ static bool check_op(Launch *L, const Op *o) {
     if (t->noperands < want || t->noperands > (t->kind == PTO_NEST ? PTO_MAX_OPERANDS : want) || (t->noperands > 0 && t->operands == NULL))
         return model_refuse(L, WHERE "%d operands", HERE, t->noperands);
     if (t->stage < 0 || (t->site >= L->program->nsites && L->program->nsites > 0))
-        return model_refuse(L, WHERE "stage, condition or site", HERE);
+        return model_refuse(L, WHERE "stage or site", HERE);
     for (int k = 0; k < 2; k++)
         if (t->signals[k] < 0 || t->signals[k] > L->program->ntokens)
             return model_refuse(L, WHERE "signals token %d of %d", HERE, t->signals[k] - 1, L->program->ntokens);
@@ -344,7 +344,7 @@ static bool resolve_bundle(Launch *L, int b) {
         if (w->token == 0)
             continue;
         if (!in_range(w->token - 1, L->program->ntokens) || !in_range(w->stage, stages))
-            return model_refuse(L, "bundle %d: wait %d: token, stage or condition", b, k);
+            return model_refuse(L, "bundle %d: wait %d: token or stage", b, k);
     }
     for (int s = 0; s < PTO_SLOTS; s++) {
         if (t->op[s] == 0)

@@ -133,6 +133,9 @@ typedef struct View {                // an operand in one iteration
     const int64_t *list;             // PTO_GATHER: the subscripts of dimension 0, -1: filled. Not among the parts
 } View;
 
+// Of a tensor that a scalar operation touches: the last burst, plus 1, and the bytes that were read [0] and written [1].
+typedef struct Touched { int64_t line, bus[2], payload[2]; } Touched;
+
 typedef struct Work {                // an operation in one iteration
     View view[PTO_MAX_OPERANDS];
     int64_t lo[PTO_MAX_DIMS], hi[PTO_MAX_DIMS], points;       // PTO_NEST
@@ -141,6 +144,8 @@ typedef struct Work {                // an operation in one iteration
     bool empty;
     int64_t bus, payload, written;   // bytes of a transfer; PTO_TASK: that it moved, and of these to memory 0
     int64_t *list; size_t list_room;
+    Touched *touched;                // PTO_TASK: by tensor
+    pto_traffic *moved;              // PTO_TASK: room for a row by tensor
 } Work;
 
 typedef struct Unit {                // of a core: a queue of operations that are issued and not completed
@@ -242,7 +247,7 @@ struct Launch {
     uint32_t reader_from, reader_to, reader_access;          // the last list that grew
     Reach reach;
     // the scalar operation that runs
-    Instance *scalar; int scalar_path; int64_t *scalar_line, scalar_bytes[2];
+    Instance *scalar; int scalar_path; Touched *touched;
     union { int64_t number; double real; void *pointer; } nowhere;     // where touches out of range go
     // room of execute.c
     uint8_t *room; size_t room_bytes;

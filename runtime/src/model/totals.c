@@ -6,6 +6,7 @@
 #include <string.h>
 
 static void tell(const Launch *L, pto_event *e) {
+    e->launch = L->l;
     e->program = L->program;
     L->model->options.event(L->model->options.user, e);
 }
@@ -14,7 +15,7 @@ static bool told(const Launch *L) { return L->model->options.event != NULL; }
 
 static pto_event event_of(const Resident *r, pto_event_kind kind) {
     return (pto_event){.kind = kind, .core = r->core, .resident = r->number, .slot = -1, .op = -1, .bundle = r->pc, .task = r->task,
-                       .path = -1, .tensor = -1, .token = -1, .memory = -1};
+                       .path = -1, .tensor = -1, .token = -1, .memory = -1, .iv = r->iv};
 }
 
 // ---- operations -----------------------------------------------------------------------------------------------------------
@@ -31,9 +32,27 @@ static int tensor_of(const Op *o) {
     return to->tensor ? to->which : from->tensor || from->which >= 0 ? from->which : to->which;
 }
 
-static void tell_op(Launch *L, const Instance *in, const Work *w, int64_t begin, int64_t end, int64_t complete) {
+static bool is_written(const Op *o, int k) { return k == 0 && o->table->kind != PTO_TASK; }
+
+static int spans_of(const Op *o, const Work *w, pto_span *span) {
+    if (w->empty)
+        return 0;
+    for (int k = 0; k < o->noperands; k++) {
+        const Operand *x = &o->operand[k];
+        span[k] = (pto_span){.memory = x->memory, .tensor = x->which, .write = is_written(o, k)};
+        view_span(&w->view[k], &span[k].address, &span[k].length);
+    }
+    return o->noperands;
+}
+
+static void tell_op(Launch *L, const Instance *in, const Work *w, int64_t begin, int64_t end, int64_t complete, int64_t operations) {
     const Op *o = &L->ops[in->op];
+    pto_span span[PTO_MAX_OPERANDS];
     pto_event e = event_of(in->resident, PTO_EVENT_OP);
+    e.iv = in->iv;
+    e.nspans = spans_of(o, w, span);
+    e.spans = span;
+    e.operations = o->table->kind == PTO_NEST && !w->empty ? bounded_mul(w->points, o->cost) : operations;
     e.slot = (int)o->table->slot;
     e.op = in->op;
     e.bundle = in->bundle;
@@ -50,8 +69,8 @@ static void tell_op(Launch *L, const Instance *in, const Work *w, int64_t begin,
         e.tensor_name = e.tensor >= 0 ? L->l->tensors[e.tensor].name : NULL;
         e.write = o->path >= 0 && o->write;
         e.memory = to->tensor ? -1 : to->memory;
-        if (!w->empty)
-            view_span(&w->view[0], &e.address, &e.length);
+        e.address = w->empty ? 0 : span[0].address;
+        e.length = w->empty ? 0 : span[0].length;
     }
     tell(L, &e);
 }
@@ -62,7 +81,7 @@ void count_op(Launch *L, const Instance *in, const Work *w, int64_t begin, int64
     t->macs += macs_of(&L->ops[in->op], w);
     t->operations += operations;
     if (told(L))
-        tell_op(L, in, w, begin, end, complete);
+        tell_op(L, in, w, begin, end, complete, operations);
 }
 
 // ---- paths ----------------------------------------------------------------------------------------------------------------
@@ -85,34 +104,68 @@ static pto_traffic *traffic_of(pto_model_totals *t, const char *tensor, int path
     return &t->traffic[t->ntraffic++];
 }
 
-void count_path(Launch *L, const Instance *in, const Work *w, int64_t request, int64_t begin, int64_t end) {
+static pto_traffic moved_by(const Launch *L, const Op *o, const Work *w) {
+    int tensor = tensor_of(o);
+    return (pto_traffic){.tensor = tensor >= 0 ? L->l->tensors[tensor].name : NULL, .path = o->path, .read = w->bus - w->written, .written = w->written,
+                         .payload_read = o->write ? 0 : w->payload, .payload_written = o->write ? w->payload : 0};
+}
+
+static pto_traffic moved_of(const Launch *L, const Op *o, const Touched *t, int tensor) {
+    return (pto_traffic){.tensor = L->l->tensors[tensor].name, .path = o->path, .read = t->bus[0], .written = t->bus[1],
+                         .payload_read = t->payload[0], .payload_written = t->payload[1]};
+}
+
+static void add_traffic(pto_model_totals *t, const pto_traffic *m) {
+    pto_traffic *r = traffic_of(t, m->tensor, m->path);
+    r->read += m->read;
+    r->written += m->written;
+    r->payload_read += m->payload_read;
+    r->payload_written += m->payload_written;
+}
+
+static void tell_path(Launch *L, const Instance *in, const Work *w, int64_t request, int64_t begin, int64_t end, const pto_traffic *moved, int nmoved) {
     const Op *o = &L->ops[in->op];
-    pto_model_totals *t = &L->model->totals;
-    int tensor = o->table->kind == PTO_TASK ? -1 : tensor_of(o);
-    const char *name = tensor >= 0 ? L->l->tensors[tensor].name : NULL;
-    t->path_busy[o->path] += end - begin;
-    t->path_bytes[o->path] += w->bus;
-    pto_traffic *r = traffic_of(t, name, o->path);
-    r->written += w->written;
-    r->read += w->bus - w->written;
-    r->payload_written += o->table->kind == PTO_TASK ? w->written : o->write ? w->payload : 0;
-    r->payload_read += o->table->kind == PTO_TASK ? w->bus - w->written : o->write ? 0 : w->payload;
-    if (!told(L))
-        return;
     pto_event e = event_of(in->resident, PTO_EVENT_PATH);
+    e.iv = in->iv;
     e.slot = (int)o->table->slot;
     e.op = in->op;
     e.bundle = in->bundle;
     e.path = o->path;
-    e.tensor = tensor;
-    e.tensor_name = name;
+    e.tensor = o->table->kind == PTO_TASK ? -1 : tensor_of(o);
+    e.tensor_name = e.tensor >= 0 ? L->l->tensors[e.tensor].name : NULL;
     e.write = o->write;
     e.request = request;
     e.begin = begin;
     e.end = end;
     e.bytes = w->bus;
     e.payload = w->payload;
+    e.moved = moved;
+    e.nmoved = nmoved;
     tell(L, &e);
+}
+
+// The rows of a scalar operation, in w->moved; returns how many.
+static int moved_by_task(const Launch *L, const Op *o, const Work *w) {
+    int n = 0;
+    for (int k = 0; k < L->l->ntensors; k++)
+        if (w->touched[k].bus[0] + w->touched[k].bus[1] > 0)
+            w->moved[n++] = moved_of(L, o, &w->touched[k], k);
+    return n;
+}
+
+void count_path(Launch *L, const Instance *in, const Work *w, int64_t request, int64_t begin, int64_t end) {
+    const Op *o = &L->ops[in->op];
+    pto_model_totals *t = &L->model->totals;
+    bool task = o->table->kind == PTO_TASK;
+    pto_traffic one = task ? (pto_traffic){0} : moved_by(L, o, w);
+    const pto_traffic *moved = task ? w->moved : &one;
+    int n = task ? moved_by_task(L, o, w) : 1;
+    for (int k = 0; k < n; k++)
+        add_traffic(t, &moved[k]);
+    t->path_busy[o->path] += end - begin;
+    t->path_bytes[o->path] += w->bus;
+    if (told(L))
+        tell_path(L, in, w, request, begin, end, moved, n);
 }
 
 // ---- bundles, tasks, launches ---------------------------------------------------------------------------------------------

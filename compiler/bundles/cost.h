@@ -1,0 +1,23 @@
+// cost: about how long a block program takes (private to compiler/bundles/).
+#ifndef PTOC_BUNDLES_COST_H
+#define PTOC_BUNDLES_COST_H
+
+#include "bundles/block.h"
+
+// The value of an index expression where every dim is as large as is usual; *known becomes false for what has none.
+int64_t cost_value(const Block *b, const Expr *e, bool *known);
+
+typedef struct {
+    int64_t step;                // cycles of one step of the loop, in the long run
+    int64_t task, total;         // of a task; of the whole grid
+    int64_t tasks;
+    UnitKind busiest;
+    bool fits;                   // in the memories, at the usual sizes
+} Cost;
+
+// Of the program of `b` as it is built and scheduled. Fills in the `cycles` of its operations.
+Cost cost_of(Block *b);
+// Fills in the `cycles` alone; what the schedule goes by.
+void cost_operations(Block *b);
+
+#endif
