@@ -64,6 +64,8 @@ Asked choice_asked(const Block *b, int axis, int chunk)
         for (int k = 0; w && k < s->s->n; k++) {
             bool mine = axis >= 0 ? s->index[k].from == FROM_AXIS && s->index[k].which == axis
                                   : s->s == b->main && s->index[k].from == FROM_CHUNK && s->index[k].which == chunk;
+            if (mine && w->unroll[k])
+                a.parts = w->unroll[k];
             if (mine && w->tile[k])
                 take_wish(b, &a, w->tile[k]);
         }

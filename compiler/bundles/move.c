@@ -73,8 +73,8 @@ void block_move(Block *b, Operand from, Operand to, When when, const Equation *e
         bytes *= n->i;
         widest = n->i > 1 ? d : widest;
     }
-    int64_t pieces = most > 0 ? (bytes + most - 1) / most : 1, rows = widest >= 0 ? to.dim[widest].at.size->i : 1, each = (rows + pieces - 1) / (pieces > 0 ? pieces : 1);
-    if (pieces <= 1 || widest < 0 || pieces > MOST_PIECES) {
+    int64_t rows = widest >= 0 ? to.dim[widest].at.size->i : 1, each = most > 0 && bytes > most ? most / (bytes / rows) : rows;
+    if (each >= rows || each < 1 || rows / each >= MOST_PIECES) {
         move_box(b, from, to, when, eq);
         return;
     }

@@ -182,6 +182,12 @@ static bool set_parts(Search *s)
     s->now.split = -1;
     s->now.parts = 1;
     for (int q = 0; q < s->b->naxes; q++) {
+        int asked = choice_asked(s->b, q, -1).parts;
+        if (asked > 1 && s->now.points[q] % asked == 0 && s->now.points[q] / asked <= most && s->now.split < 0) {
+            s->now.split = q;
+            s->now.parts = asked;
+            continue;
+        }
         if (s->now.points[q] <= most)
             continue;
         if (s->now.split >= 0)
@@ -225,7 +231,7 @@ static void refine_parts(Search *s)
     Choice best = s->best;
     for (int q = 0; q < s->b->naxes && best.split < 0; q++)
         for (int parts = 2; parts <= 4; parts *= 2) {
-            if (best.points[q] % parts != 0 || best.points[q] / parts < 8)
+            if (best.points[q] % parts != 0 || best.points[q] / parts < 8 || choice_asked(s->b, q, -1).parts)
                 continue;
             s->now = best;
             s->now.split = q;

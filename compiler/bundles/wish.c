@@ -45,8 +45,14 @@ int wish_ahead(const Block *b, const Tensor *t)
     return b->most_slots && n >= b->most_slots ? b->most_slots - 1 : n;
 }
 
+// What one of the leaf's equations reads of it counts first.
 int wish_memory(const Block *b, const Tensor *t)
 {
+    for (int i = 0; i < b->p->schedule->reads.n; i++) {
+        const ReadWish *w = &b->p->schedule->reads.at[i];
+        if (w->tensor == t && plan_of(b->p, w->stmt)->leaf == b->leaf)
+            return w->memory;
+    }
     const TensorWish *w = wish_of(b, t);
     return w ? w->memory : -1;
 }

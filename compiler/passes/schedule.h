@@ -61,6 +61,9 @@ typedef struct {
     Range memory_range, slots_range, ahead_range;
 } TensorWish;
 
+// What an equation reads of a tensor, in a memory of its own: `place p.x in L1`.
+typedef struct { const Stmt *stmt; const Tensor *tensor; int memory; Range range; } ReadWish;
+
 typedef struct { int64_t lo, hi; } DimHint;                          // hi 0: none
 
 typedef struct {
@@ -68,6 +71,7 @@ typedef struct {
     Program *g;
     StmtWish **stmt;                                                 // by statement id; NULL: nothing is asked for
     TensorWish **tensor;                                             // by tensor id
+    VEC(ReadWish) reads;
     DimHint *hint;                                                   // by dim id
     VEC(Range) classes;                                              // of `fuse`: where class i + 1 comes from
     VEC(Range) told;                                                 // what has been complained about
