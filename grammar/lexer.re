@@ -186,6 +186,12 @@ static int ir_keyword(Reader *r, const char *text) {
         {.text = "after", .token = T_AFTER}, {.text = "local", .token = T_LOCAL},   {.text = "seq", .token = T_SEQ},
         {.text = "map", .token = T_OPERATION},    {.text = "init", .token = T_OPERATION},
         {.text = "update", .token = T_OPERATION}, {.text = "scan", .token = T_OPERATION},
+        {.text = "program", .token = T_PROGRAM}, {.text = "task", .token = T_TASK}, {.text = "need", .token = T_NEED},
+        {.text = "box", .token = T_BOX},     {.text = "loop", .token = T_DIGITS},  {.text = "bundle", .token = T_BUNDLE},
+        {.text = "buffer", .token = T_LINE}, {.text = "token", .token = T_LINE},   {.text = "wait", .token = T_LINE},
+        {.text = "signal", .token = T_LINE}, {.text = "read", .token = T_LINE},    {.text = "write", .token = T_LINE},
+        {.text = "copy", .token = T_MOVE},   {.text = "gather", .token = T_MOVE},  {.text = "multiply", .token = T_MOVE},
+        {.text = "nest", .token = T_MOVE},
     };
     if (r->last_token == 0 && strcmp(text, "ir") == 0) {
         r->ir = true;

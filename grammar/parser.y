@@ -76,10 +76,11 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %token VIEW "'view'" WHERE "'where'" OTHERWISE "'otherwise'" IN "'in'" ON "'on'" FOR "'for'" BORDER "'border'"
 %token IF "'if'" THEN "'then'" ELSE "'else'"
 %token IR "'ir'" DIM "'dim'" TENSOR "'tensor'" EQUATION "'equation'"
+%token PROGRAM "'program'" TASK "'task'" NEED "'need'" BOX "'box'" DIGITS "'loop'" BUNDLE "'bundle'"
 %token STORE "'store'" GRID "'grid'" TILE "'tile'" AFTER "'after'" LOCAL "'local'" LOOP "a loop" WHEN "a condition" SEQ "'seq'"
 %token ARROW "'->'" UPTO "'..'" THROUGH "'..='"
 %token AND "'&&'" OR "'||'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
-%token <text> NAME "a name" STRING "a string" OPERATION "an operation"
+%token <text> NAME "a name" STRING "a string" OPERATION "an operation" LINE "a line" MOVE "an operation of a unit"
 %token <tree> NUMBER "a number"
 
 %left OR
@@ -92,7 +93,7 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 
 %type <path> path opt_on
 %type <tree> expr e prim call body sub dim_extent range group arg cond value
-%type <list> subs opt_args args conds tail opt_where es
+%type <list> subs opt_args args attributes conds tail opt_where es
 %type <closed> upto
 %type <border> opt_border kind
 %type <dim> dim
@@ -102,7 +103,7 @@ static TreeKernel *kernel(Reader *r, Range range, TreeKernel head, const TreeStm
 %type <params> params opt_params outs
 %type <generic> generic
 %type <generics> generics opt_generics
-%type <stmt> stmt ir_stmt ir_node eq names
+%type <stmt> stmt ir_stmt ir_node move_node eq names
 %type <text> opt_word
 %type <origin> origin
 %type <stmts> stmts
@@ -127,6 +128,12 @@ items:
 
 item:
     IR NAME ';'                            { r->result->level = $2; }     // the scanner knows it at the start only
+  | IR NAME ';' ON NAME attributes ';' {
+        r->result->level = $2;
+        r->result->machine = $5;
+        r->result->machine_range = @5;
+        r->result->machine_args = *$6;
+    }
   | IMPORT path ';'                        { PUSH(&r->result->imports, ((TreeImport){.path = $2->at, .range = @$})); }
   | head '{' stmts end                     { PUSH(&r->result->kernels, kernel(r, @$, *$1, $3)); }
   | KERNEL error '{' stmts end
@@ -281,7 +288,7 @@ ir_node:
   | STORE name NAME origin ':' args ';'    { $$ = node(r, @$, "store", &$2, $6); $$->label.word = $3; $$->label.origin = $4; }
   | LOCAL args ';'                         { $$ = node(r, @$, "local", NULL, $2); }
   | AFTER args ';'                         { $$ = node(r, @$, "after", NULL, $2); }
-  | TILE name IN range ':' range ',' e ';' { $$ = node(r, @$, "tile", &$2, list_add(r, list_new(r, $6), $8)); $$->expr = $4; }
+  | TILE name IN range ':' range ',' expr ';' { $$ = node(r, @$, "tile", &$2, list_add(r, list_new(r, $6), $8)); $$->expr = $4; }
   | GRID ':' args '{' stmts '}'            { $$ = block(node(r, @$, "grid", NULL, $3), NULL, $5); }
   | GRID name ':' args '{' stmts '}'       { $$ = block(node(r, @$, "grid", &$2, $4), NULL, $6); }
   | LOOP name IN range ':' args '{' stmts '}' { $$ = block(node(r, @$, "for", &$2, $6), $4, $8); }
@@ -292,6 +299,23 @@ ir_node:
         $$->range = @$;
         $$->label = (TreeLabel){.keyword = $1, .word = $3, .name = $2.name, .range = @2};
     }
+  | move_node
+  ;
+// The move level: what a task is on a machine of bundles.
+move_node:
+    PROGRAM opt_where '{' stmts '}'        { $$ = block(node(r, @$, "program", NULL, NULL), NULL, $4); $$->conds = *$2; }
+  | TASK attributes '{' stmts '}'          { $$ = block(node(r, @$, "task", NULL, $2), NULL, $4); }
+  | TASK name attributes '{' stmts '}'     { $$ = block(node(r, @$, "task", &$2, $3), NULL, $5); }
+  | NEED args ';'                          { $$ = node(r, @$, "need", NULL, $2); }
+  | BOX range ':' args ';'                 { $$ = node(r, @$, "box", NULL, $4); $$->expr = $2; }
+  | LINE name opt_on attributes ';'        { $$ = node(r, @$, $1, &$2, $4); $$->label.word = $3 ? $3->at : NULL; }
+  | DIGITS ':' args '{' stmts '}'          { $$ = block(node(r, @$, "loop", NULL, $3), NULL, $5); }
+  | BUNDLE '{' stmts '}'                   { $$ = block(node(r, @$, "bundle", NULL, NULL), NULL, $3); }
+  | MOVE name ON NAME attributes '{' stmts '}' { $$ = block(node(r, @$, $1, &$2, $5), NULL, $7); $$->label.word = $4; }
+  ;
+attributes:
+    %empty                                 { $$ = list_new(r, NULL); }
+  | ':' args                               { $$ = $2; }
   ;
 opt_word:
     %empty                                 { $$ = NULL; }

@@ -226,6 +226,7 @@ bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf)
         block_sizes(&b);
     if (b.refusal) {
         grid->refusal = b.refusal;
+        wish_report_refusal(&b, b.refusal);
         return false;
     }
     for (int q = 0; q < b.naxes; q++)

@@ -45,7 +45,7 @@ typedef struct {
     bool external;               // it comes from the memory behind all others
     bool bordered;               // and may reach over its edges
     int level;                   // the digits on which it depends
-    Window window;
+    Window window, all;          // of a block; of the task
     Expr *stride[MAX_BOX];
     Buffer *buffer;              // where the unit finds it
     int unit;                    // that reads it
@@ -69,8 +69,11 @@ typedef struct {
     BundleProgram *out;
     Expr *fits;                  // what must hold of the shape
     int smaller, unusual;        // cost.c: usual sizes are so many times halved; for a moment, halved more often, and odd
+    int near;                    // the memory of the units that work on boxes
     bool dry;                    // only sizes and times are asked for: no expressions
     // What is tried.
+    bool around;                 // sizes that name no memory are those of tasks, not of blocks: as blocks they do not fit
+    int most_slots;              // of what schedules ask for; 0: all
     int split, parts;            // a dimension of the block is done in so many parts, one after the other in each iteration; -1: none
     int part;                    // the one that is being built; -1: what all of them share
     Held *factor[2];             // of the multiplication
@@ -105,6 +108,17 @@ Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Wi
 Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level);
 Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);
 void block_allocate(Block *b);                                   // addresses, needs, `fits`
+int64_t block_share(const Block *b, int memory);                 // bytes that a task may use
+
+// wish.c: what a schedule asks for
+int wish_slots(const Block *b, const Tensor *t, int otherwise);
+int wish_ahead(const Block *b, const Tensor *t);                 // stages from a move to its use; -1: not said
+int wish_memory(const Block *b, const Tensor *t);                // -1: not said
+UnitKind wish_unit(const Block *b, const Stmt *s, UnitKind otherwise);
+bool wish_exceeds(const Block *b, int most);
+void wish_report_depth(Block *b);
+bool wish_report_capacity(Block *b);
+void wish_report_refusal(Block *b, const char *why);
 
 // move.c
 MoveOp *block_op(Block *b, int unit, MoveKind kind, int most, const Equation *eq);      // with room for `most` operands
@@ -129,6 +143,8 @@ void block_hold_read(Block *b, int memory);
 void block_renew(Block *b, const Held *old, Buffer *x, Expr *const *stride);     // from here on it is found there, under all its names
 void block_hold_written(Block *b, int memory);
 void block_forget_written(Block *b);
+
+bool block_touches(const Block *b, const Tensor *t);             // does the leaf read or write it?
 
 // How each kind of statement becomes operations.
 void block_nest(Block *b, BlockStmt *s);                         // nest.c

@@ -43,7 +43,7 @@ static void build_part(Block *b, int memory)
 
 void block_build(Block *b)
 {
-    int memory = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory;
+    int memory = b->near = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory;
     b->out = ARENA_NEW(b->a, BundleProgram);
     b->held.n = 0;
     b->fits = NULL;

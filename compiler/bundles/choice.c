@@ -37,9 +37,14 @@ int64_t choice_chunk_extent(Block *b, int chunk) { return number(chunk_extent(b,
 
 // ---- schedules ------------------------------------------------------------------------------------------------------------------
 
-static void take_wish(Asked *a, const TileWish *w)
+static void take_wish(const Block *b, Asked *a, const TileWish *w)
 {
     const TileSize *inner = &w->level[w->n - 1];
+    bool around = b->around && w->n == 1 && inner->tier < 0;
+    if (around && inner->kind == SIZE_FIXED) {
+        a->task = inner->value;
+        return;
+    }
     if (inner->kind == SIZE_FIXED && inner->value->op == OP_CONST)
         a->fixed = inner->value->i;
     if (inner->kind == SIZE_RANGE) {
@@ -59,8 +64,10 @@ Asked choice_asked(const Block *b, int axis, int chunk)
         for (int k = 0; w && k < s->s->n; k++) {
             bool mine = axis >= 0 ? s->index[k].from == FROM_AXIS && s->index[k].which == axis
                                   : s->s == b->main && s->index[k].from == FROM_CHUNK && s->index[k].which == chunk;
+            if (mine && w->unroll[k])
+                a.parts = w->unroll[k];
             if (mine && w->tile[k])
-                take_wish(&a, w->tile[k]);
+                take_wish(b, &a, w->tile[k]);
         }
     }
     return a;

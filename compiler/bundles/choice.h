@@ -19,8 +19,8 @@ void choice_apply(Block *b, const Choice *c);
 // The elements of the widest row inside a block whose extent is not a number; NULL: all are.
 Expr *choice_open_extent(Block *b);
 
-// What a schedule says of a dimension or chunk (the other is -1): a size, or bounds of it; 0: nothing. `task`: of the level around.
-typedef struct { int64_t fixed, lo, hi; Expr *task; } Asked;
+// What a schedule says of a dimension or chunk (the other is -1): a size, or bounds of it, parts; 0: nothing. `task`: of the level around.
+typedef struct { int64_t fixed, lo, hi; int parts; Expr *task; } Asked;
 Asked choice_asked(const Block *b, int axis, int chunk);
 
 // Extents where they are numbers, else INT64_MAX.

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ISSUE = 4, NORM = 6 };
+enum { ISSUE = 4, NORM = 6, FREE = 64 };          // FREE: what is moved although nothing waits for it counts so much less
 
 // ---- values -----------------------------------------------------------------------------------------------------------------
 
@@ -25,8 +25,9 @@ static int64_t usual(const Block *b, const Dim *d)
         elements /= fixed && t->hi[k]->i > t->lo[k]->i ? (double)(t->hi[k]->i - t->lo[k]->i) : 1;
         open += !fixed;
     }
-    int64_t n = t ? (int64_t)pow(elements > 1 ? elements : 1, 1.0 / (open ? open : 1)) : 16;
-    n >>= b->smaller;
+    const DimHint *hint = &b->p->schedule->hint[d->id];
+    int64_t n = hint->hi > 0 ? (hint->lo + hint->hi + 1) / 2 : t ? (int64_t)pow(elements > 1 ? elements : 1, 1.0 / (open ? open : 1)) : 16;
+    n >>= hint->hi > 0 ? 0 : b->smaller;
     return b->unusual ? (n >> b->unusual) - 1 : n;
 }
 
@@ -172,8 +173,18 @@ static int64_t copies(const Machine *m, Shared s)
     return s == SHARED_CORE ? (int64_t)m->clusters * m->cores : s == SHARED_CLUSTER ? m->clusters : 1;
 }
 
+static int64_t cores_used(const Block *b)
+{
+    int64_t cores = (int64_t)b->m->clusters * b->m->cores, most = b->leaf->node->max_workers;
+    return most > 0 && most < cores ? most : cores;
+}
+
 // How many cores want a path.
-static int64_t sharing(const Block *b, const Path *p) { return (int64_t)b->m->clusters * b->m->cores / copies(b->m, p->shared); }
+static int64_t sharing(const Block *b, const Path *p)
+{
+    int64_t n = cores_used(b) / copies(b->m, p->shared);
+    return n > 0 ? n : 1;
+}
 
 static int64_t latency(const Block *b, const MoveOp *op)
 {
@@ -277,6 +288,35 @@ static int64_t held_up(const Block *b, int busiest)
     return sum;
 }
 
+// With one slot the busiest unit cannot go on before the others are done with a buffer that they share.
+static int64_t taken_turns(const Block *b, int busiest)
+{
+    int64_t sum = 0;
+    for (int x = 0; x < b->out->buffers.n; x++) {
+        const Buffer *buffer = b->out->buffers.at[x];
+        int64_t others = 0, groups = 1;
+        bool shared = false;
+        int level = 0;
+        for (int i = 0; i < b->out->ops.n; i++)
+            for (int q = 0; q < b->out->ops.at[i]->noperands; q++) {
+                const MoveOp *op = b->out->ops.at[i];
+                if (op->operand[q].buffer != buffer)
+                    continue;
+                level = op->operand[q].digits;
+                shared = shared || op->unit == busiest;
+                others += op->unit == busiest ? 0 : op->cycles + op->latency;
+            }
+        for (int d = 0; d < level; d++)
+            groups *= value(b, b->loop.count[d]);
+        if (buffer->slots == 1 && level > 0 && shared)
+            sum += others * groups;
+    }
+    return sum / (busiest == UNIT_DMA ? 1 : b->parts);
+}
+
+// Between the chip and the memory of the tensors.
+static bool is_far(const MoveOp *op) { return op->kind == MOVE_COPY && (!op->operand[0].buffer || !op->operand[1].buffer); }
+
 // Before the first step and after the last all cores want the paths that they share: what the first blocks need, and what
 // the last parts leave.
 static int64_t ends(const Block *b)
@@ -284,7 +324,7 @@ static int64_t ends(const Block *b)
     int64_t sum = 0;
     for (int i = 0; i < b->out->ops.n; i++) {
         const MoveOp *op = b->out->ops.at[i];
-        if (op->kind != MOVE_COPY || (op->operand[0].buffer && op->operand[1].buffer))
+        if (!is_far(op))
             continue;
         sum += op->cycles * sharing(b, path_of(b, op)) / (op->operand[0].buffer ? 1 : b->parts);
     }
@@ -297,7 +337,7 @@ static double together(double sum, double x) { return sum + pow(x, NORM); }
 
 Cost cost_of(Block *b)
 {
-    int64_t unit[UNIT_KINDS] = { 0 }, path[MACHINE_MAX_PATHS] = { 0 }, steps = 1, once = 0;
+    int64_t unit[UNIT_KINDS] = { 0 }, path[MACHINE_MAX_PATHS] = { 0 }, steps = 1, once = 0, far = 0;
     Cost c = { .tasks = 1, .fits = fits(b) };
     cost_operations(b);
     for (int d = 0; d < b->ndigits; d++)
@@ -306,6 +346,7 @@ Cost cost_of(Block *b)
         const MoveOp *op = b->out->ops.at[i];
         int64_t n = times(b, op->when);
         unit[op->unit] += n * op->cycles;
+        far += is_far(op) ? n * op->cycles : 0;
         if (op->kind == MOVE_COPY)
             path[path_of(b, op) - b->m->path] += n * op->cycles;
         once += ISSUE;
@@ -316,16 +357,15 @@ Cost cost_of(Block *b)
     }
     c.step = recurrence(b) > once ? recurrence(b) : once;
     c.task = c.step * steps;
-    for (int u = 0; u < UNIT_KINDS; u++)
-        if (unit[u] > c.task || unit[u] > unit[c.busiest]) {
-            c.task = unit[u] > c.task ? unit[u] : c.task;
-            c.busiest = unit[u] > unit[c.busiest] ? (UnitKind)u : c.busiest;
-        }
-    c.task += held_up(b, c.busiest);
-    int64_t cores = (int64_t)b->m->clusters * b->m->cores;
-    double total = together(0, (double)ceil_div(c.tasks, cores) * (double)(c.task + b->m->dispatch + through(b, c.busiest)) + (double)ends(b));
+    for (int u = 0; u < UNIT_KINDS; u++) {
+        int64_t turn = unit[u] ? unit[u] + held_up(b, u) + taken_turns(b, u) : 0;
+        c.task = turn > c.task ? turn : c.task;
+        c.busiest = unit[u] > unit[c.busiest] ? (UnitKind)u : c.busiest;
+    }
+    c.busy = unit[c.busiest];
+    double total = together(0, (double)ceil_div(c.tasks, cores_used(b)) * (double)(c.task + b->m->dispatch + through(b, c.busiest)) + (double)ends(b));
     for (int k = 0; k < b->m->npaths; k++)
         total = together(total, (double)ceil_div(c.tasks, copies(b->m, b->m->path[k].shared)) * (double)path[k]);
-    c.total = (int64_t)pow(total, 1.0 / NORM);
+    c.total = (int64_t)pow(total, 1.0 / NORM) + c.tasks * far / FREE;
     return c;
 }

@@ -11,7 +11,8 @@ typedef struct {
     int64_t step;                // cycles of one step of the loop, in the long run
     int64_t task, total;         // of a task; of the whole grid
     int64_t tasks;
-    UnitKind busiest;
+    UnitKind busiest;            // and for how long, in a task
+    int64_t busy;
     bool fits;                   // in the memories, at the usual sizes
 } Cost;
 

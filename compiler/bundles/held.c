@@ -42,17 +42,19 @@ static bool has_border(const Tensor *t)
     return false;
 }
 
-static void note_window(Block *b, Tensor *t, const Window *w, bool bordered)
+static void note_window(Block *b, Tensor *t, const Window *w, const Window *all, bool bordered)
 {
     Held *h = block_find(b, t, true);
     if (!h) {
         h = block_hold(b, t, w);
         h->external = true;
         h->bordered = bordered;
+        h->all = *all;
         return;
     }
     h->bordered = h->bordered || bordered;
     block_union(b, t, &h->window, w);
+    block_union(b, t, &h->all, all);
 }
 
 static void see_external(void *data, Expr *read, int nconds, Expr *const *conds)
@@ -61,12 +63,12 @@ static void see_external(void *data, Expr *read, int nconds, Expr *const *conds)
     (void)conds;
     if (r->b->refusal || block_is_internal(r->b, read) || (read->tensor->rank == 0 && read->tensor->kind == TENSOR_INPUT))
         return;
-    Window w;
-    if (!block_window(r->b, r->s, read->tensor, read->args, block_stmt_level(r->b, r->s), &w)) {
+    Window w, all;
+    if (!block_window(r->b, r->s, read->tensor, read->args, block_stmt_level(r->b, r->s), &w) || !block_window(r->b, r->s, read->tensor, read->args, 0, &all)) {
         block_refuse(r->b, "a subscript of `%s` is no sum of indices", read->tensor->name);
         return;
     }
-    note_window(r->b, read->tensor, &w, has_border(read->tensor) || nconds > 0);
+    note_window(r->b, read->tensor, &w, &all, has_border(read->tensor) || nconds > 0);
 }
 
 When block_when(const Block *b, const BlockStmt *s)
@@ -135,7 +137,7 @@ static void give_place(Block *b, BlockStmt *s, int memory)
         memory = b->m->unit[UNIT_CUBE].memory_c;
     h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, h->stride, h->level);
     if (s->kind == BLOCK_MULTIPLY || s->kind == BLOCK_INIT)
-        h->buffer->slots = h->level ? b->sums : 1;
+        h->buffer->slots = h->level ? wish_slots(b, h->tensor, b->sums) : 1;
 }
 
 // All that the leaf itself writes: one place for each tensor, that holds what all its statements write in a block.
@@ -162,7 +164,33 @@ void block_hold_read(Block *b, int memory)
             depend_stmt_reads(b->a, b->stmts[i].s, see_external, &r);
     }
     for (int i = 0; i < b->held.n && !b->refusal; i++) {
-        b->held.at[i]->level = block_level(b, &b->held.at[i]->window);
-        block_fetch(b, b->held.at[i], NULL, memory, b->stmts[0].s->eq);
+        Held *h = b->held.at[i];
+        int asked = wish_memory(b, h->tensor);
+        if (asked == memory)
+            h->window = h->all;
+        h->level = block_level(b, &h->window);
+        block_fetch(b, h, asked > 0 ? &h->all : NULL, memory, b->stmts[0].s->eq);
     }
+}
+
+static bool reads(Expr *e, void *data)
+{
+    const Tensor **t = data;
+    if (e->op == OP_READ && e->tensor == *t)
+        *t = NULL;
+    return *t != NULL;
+}
+
+bool block_touches(const Block *b, const Tensor *t)
+{
+    for (int i = 0; i < b->leaf->stmts.n; i++) {
+        const Stmt *s = b->leaf->stmts.at[i];
+        const Tensor *wanted = t;
+        if (s->eq->lhs == t)
+            return true;
+        expr_walk(s->eq->rhs, reads, &wanted);
+        if (!wanted)
+            return true;
+    }
+    return false;
 }

@@ -2,6 +2,8 @@
 #include "ir/linear.h"
 #include "bundles/block.h"
 
+#define NO_UNIT ((UnitKind)UNIT_KINDS)
+
 // ---- copies -----------------------------------------------------------------------------------------------------------------
 
 // One index and a constant at most in every subscript, each index once; otherwise it is no plain place.
@@ -98,12 +100,18 @@ void block_kinds(Block *b)
 {
     for (int i = 0; i < b->nstmts; i++) {
         BlockStmt *s = &b->stmts[i];
-        if (s->s == b->main && block_can_multiply(b, s)) {
+        UnitKind asked = wish_unit(b, s->s, NO_UNIT);
+        bool cube = s->s == b->main && block_can_multiply(b, s), copy = is_copy(b, s) && times_written(b, s->s->eq->lhs) == 1 && !is_used_inside(b, s->s->eq->lhs);
+        if (asked == UNIT_CUBE && !cube && s->s->kind == STMT_UPDATE)
+            block_refuse(b, "it is no sum of products of types that the cube takes");
+        if (asked == UNIT_DMA && !copy)
+            block_refuse(b, "it does more than move elements");
+        if (cube && (asked == NO_UNIT || asked == UNIT_CUBE)) {
             s->kind = BLOCK_MULTIPLY;
             for (int k = 0; k < b->nstmts; k++)
                 if (b->stmts[k].s->kind == STMT_INIT && b->stmts[k].s->eq == s->s->eq)
                     b->stmts[k].kind = BLOCK_INIT;
-        } else if (is_copy(b, s) && times_written(b, s->s->eq->lhs) == 1 && !is_used_inside(b, s->s->eq->lhs)) {
+        } else if (copy && (asked == NO_UNIT || asked == UNIT_DMA)) {
             s->kind = BLOCK_COPY;
         }
     }

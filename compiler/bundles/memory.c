@@ -23,7 +23,7 @@ Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Wi
         bytes = block_mul(b, bytes, not_negative(b, w->dim[d].size));
     }
     Buffer *x = ARENA_NEW(b->a, Buffer);
-    *x = (Buffer){ .id = b->out->buffers.n, .name = name, .memory = memory, .tensor = t, .type = t->type, .bytes = whole_lines(b, bytes), .slots = level ? b->depth : 1, .range = t->range };
+    *x = (Buffer){ .id = b->out->buffers.n, .name = name, .memory = memory, .tensor = t, .type = t->type, .bytes = whole_lines(b, bytes), .slots = level ? wish_slots(b, t, b->depth) : 1, .ahead = -1, .range = t->range };
     VEC_PUSH(b->a, &b->out->buffers, x);
     return x;
 }
@@ -118,12 +118,20 @@ static void must_hold(Block *b, Expr *less, int64_t most)
 }
 
 // What a task may use of a memory: tasks that are there at the same time divide it (one a core, or as many as the grid says).
-static int64_t share(const Block *b, int memory)
+int64_t block_share(const Block *b, int memory)
 {
     const Memory *m = &b->m->memory[memory];
     int64_t cores = (int64_t)b->m->cores * b->m->clusters, all = b->leaf->node->max_workers > 0 ? b->leaf->node->max_workers : cores;
     int64_t of = m->shared == SHARED_CHIP ? all : m->shared == SHARED_CLUSTER ? (all + b->m->clusters - 1) / b->m->clusters : (all + cores - 1) / cores;
     return m->bytes / of / LINE * LINE;
+}
+
+static Expr *box_bytes(Block *b, const Operand *o)
+{
+    Expr *bytes = block_int(b, dtype_bytes(o->buffer ? o->buffer->type : o->tensor->type));
+    for (int d = 0; d < o->rank && bytes; d++)
+        bytes = block_mul(b, bytes, not_negative(b, o->dim[d].at.size));
+    return bytes ? bytes : block_int(b, 0);
 }
 
 void block_allocate(Block *b)
@@ -138,12 +146,11 @@ void block_allocate(Block *b)
     }
     for (int m = 0; m < b->m->nmemories; m++)
         if (p->need[m])
-            must_hold(b, p->need[m], share(b, m));
+            must_hold(b, p->need[m], block_share(b, m));
     for (int i = 0; i < p->ops.n; i++) {
         const MoveOp *op = p->ops.at[i];
         int64_t most = b->m->unit[op->unit].most;
-        for (int q = 0; q < op->noperands && op->kind == MOVE_COPY && most; q++)
-            if (op->operand[q].buffer)
-                must_hold(b, op->operand[q].buffer->bytes, most);
+        if (op->kind == MOVE_COPY && most)
+            must_hold(b, box_bytes(b, &op->operand[0]), most);
     }
 }

@@ -1,6 +1,8 @@
 // move: moves between memories: in, with one stop on the way where there is no path, and out.
 #include "bundles/block.h"
 
+enum { MOST_PIECES = 16 };
+
 MoveOp *block_op(Block *b, int unit, MoveKind kind, int most, const Equation *eq)
 {
     MoveOp *op = ARENA_NEW(b->a, MoveOp);
@@ -38,7 +40,7 @@ static unsigned digits_from(const Block *b, int level) { return ((1u << b->ndigi
 When block_once(const Block *b, int level) { return (When){ .first = digits_from(b, level) }; }
 When block_at_end(const Block *b, int level) { return (When){ .last = digits_from(b, level) }; }
 
-void block_move(Block *b, Operand from, Operand to, When when, const Equation *eq)
+static void move_box(Block *b, Operand from, Operand to, When when, const Equation *eq)
 {
     int source = from.buffer ? from.buffer->memory : 0, target = to.buffer ? to.buffer->memory : 0;
     MoveOp *op = block_op(b, mover(b, source, target), MOVE_COPY, 2, eq);
@@ -46,6 +48,40 @@ void block_move(Block *b, Operand from, Operand to, When when, const Equation *e
     op->operand[0] = to;
     op->operand[1] = from;
     op->when = when;
+}
+
+// Rows [first, first + n) of a dimension of a box.
+static Operand slice(Block *b, Operand o, int d, int64_t first, int64_t n)
+{
+    o.dim[d].at.start.base = block_add(b, o.dim[d].at.start.base, block_int(b, first));
+    o.dim[d].at.size = block_int(b, n);
+    o.address.base = block_add(b, o.address.base, block_mul(b, o.dim[d].stride, block_int(b, first)));
+    return o;
+}
+
+// What is more than a unit moves at once goes in pieces, as far as sizes are known.
+void block_move(Block *b, Operand from, Operand to, When when, const Equation *eq)
+{
+    int source = from.buffer ? from.buffer->memory : 0, target = to.buffer ? to.buffer->memory : 0, widest = -1;
+    int64_t bytes = dtype_bytes(to.buffer ? to.buffer->type : to.tensor->type), most = b->m->unit[mover(b, source, target)].most;
+    for (int d = to.rank - 1; d >= 0; d--) {
+        const Expr *n = to.dim[d].at.size;
+        if (n->op != OP_CONST) {
+            move_box(b, from, to, when, eq);
+            return;
+        }
+        bytes *= n->i;
+        widest = n->i > 1 ? d : widest;
+    }
+    int64_t rows = widest >= 0 ? to.dim[widest].at.size->i : 1, each = most > 0 && bytes > most ? most / (bytes / rows) : rows;
+    if (each >= rows || each < 1 || rows / each >= MOST_PIECES) {
+        move_box(b, from, to, when, eq);
+        return;
+    }
+    for (int64_t first = 0; first < rows; first += each) {
+        int64_t n = rows - first < each ? rows - first : each;
+        move_box(b, slice(b, from, widest, first, n), slice(b, to, widest, first, n), when, eq);
+    }
 }
 
 // Brings a window of a tensor to where its unit finds it.
@@ -58,6 +94,7 @@ void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equati
         Expr *stride[MAX_BOX];
         int level = block_level(b, first);
         Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, first, stride, level);
+        x->ahead = wish_ahead(b, h->tensor);
         block_move(b, from, block_on_chip(b, x, first, stride, first, level), block_once(b, level), eq);
         from = block_on_chip(b, x, first, stride, &h->window, level);
     }
@@ -73,7 +110,7 @@ void block_send(Block *b, const Held *h, const Window *w, int level, When when, 
     if (stop > 0) {
         Expr *stride[MAX_BOX];
         Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, w, stride, level);
-        x->slots = level ? b->out_slots : 1;
+        x->slots = level ? wish_slots(b, h->tensor, b->out_slots) : 1;
         Operand there = block_on_chip(b, x, w, stride, w, level);
         block_move(b, from, there, when, eq);
         from = there;

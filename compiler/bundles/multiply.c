@@ -122,6 +122,8 @@ static int level_on_the_way(const Block *b, int wide) { return wide == 0 ? b->nd
 
 static Held *bring(Block *b, const BlockStmt *s, Expr *read, int memory, int level)
 {
+    int asked = wish_memory(b, read->tensor), inner = asked == memory ? 0 : b->ndigits;
+    level = asked > 0 ? 0 : asked == 0 ? b->ndigits : level;      // (what is to stay in the tensors' memory comes as it is used)
     if (block_is_internal(b, read)) {
         Held *h = block_find(b, read->tensor, false);
         if (h->buffer->memory != memory)
@@ -129,7 +131,7 @@ static Held *bring(Block *b, const BlockStmt *s, Expr *read, int memory, int lev
         return h;
     }
     Window w, wide;
-    if (!block_window(b, s, read->tensor, read->args, b->ndigits, &w) || !block_window(b, s, read->tensor, read->args, level, &wide)) {
+    if (!block_window(b, s, read->tensor, read->args, inner, &w) || !block_window(b, s, read->tensor, read->args, level, &wide)) {
         block_refuse(b, "a subscript of `%s` is no sum of indices", read->tensor->name);
         return NULL;
     }
@@ -172,7 +174,7 @@ static void hand_over(Block *b, const BlockStmt *s)
         return;
     Expr *stride[MAX_BOX];
     Buffer *x = block_buffer(b, block_called(b, h->tensor, v->memory), v->memory, h->tensor, &h->window, stride, h->level);
-    x->slots = h->level ? b->out_slots : 1;
+    x->slots = h->level ? wish_slots(b, h->tensor, b->out_slots) : 1;
     Window w = block_written(b, s, b->nblock);
     block_move(b, block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level), block_on_chip(b, x, &h->window, stride, &w, h->level), block_at_end(b, b->nblock), s->s->eq);
     block_renew(b, h, x, stride);

@@ -137,7 +137,8 @@ void block_nest(Block *b, BlockStmt *s)
         return;
     }
     choose_order(b, s, order);
-    MoveOp *op = block_op(b, scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR, MOVE_NEST, MOST_OPERANDS, stmt->eq);
+    UnitKind unit = scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR;
+    MoveOp *op = block_op(b, wish_unit(b, stmt, unit) == UNIT_SCALAR ? UNIT_SCALAR : unit, MOVE_NEST, MOST_OPERANDS, stmt->eq);
     Held *h = block_find(b, stmt->eq->lhs, false);
     Window w = block_written(b, s, b->nblock);
     op->operand[0] = block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level);

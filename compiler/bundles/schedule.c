@@ -67,6 +67,8 @@ static int apart(const Scheduling *s, const Edge *e)
     const MoveOp *from = e->from;
     if (from->unit == e->to->unit || e->level == 0)
         return 0;
+    if (e->buffer->ahead >= 0)
+        return e->buffer->ahead;
     bool soon = from->unit != s->busiest && SOON * s->crowded[from->unit] <= s->busy;
     return soon ? 0 : e->buffer->slots - 1;
 }

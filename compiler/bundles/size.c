@@ -6,10 +6,11 @@
 
 #include "bundles/choice.h"
 #include "bundles/schedule.h"
+#include "passes/explain.h"
 
 enum { WORTH = 200, MOST_GROUP = 1 << 16, FEW = 16, SMALLEST = 4 };            // a task should be worth so many times its overhead
 
-typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t margin; bool found; const char *refusal; } Search;
+typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t margin, smallest_bytes; Choice smallest; bool found; const char *refusal; } Search;
 
 // ---- one choice -----------------------------------------------------------------------------------------------------------------
 
@@ -56,6 +57,14 @@ static bool try_choice(Search *s, int64_t margin, int64_t *worth, int64_t *perce
             s->best = s->now;
             s->cost = c;
             s->found = true;
+        }
+        bool known = true;
+        int64_t size = 0;
+        for (int m = 1; m < b.m->nmemories; m++)
+            size += cost_value(&b, b.out->need[m], &known);
+        if (!c.fits && known && (!s->smallest_bytes || size < s->smallest_bytes)) {
+            s->smallest = s->now;
+            s->smallest_bytes = size;
         }
     } else if (!s->refusal) {
         s->refusal = arena_strdup(s->b->a, b.refusal);
@@ -173,6 +182,12 @@ static bool set_parts(Search *s)
     s->now.split = -1;
     s->now.parts = 1;
     for (int q = 0; q < s->b->naxes; q++) {
+        int asked = choice_asked(s->b, q, -1).parts;
+        if (asked > 1 && s->now.points[q] % asked == 0 && s->now.points[q] / asked <= most && s->now.split < 0) {
+            s->now.split = q;
+            s->now.parts = asked;
+            continue;
+        }
         if (s->now.points[q] <= most)
             continue;
         if (s->now.split >= 0)
@@ -216,7 +231,7 @@ static void refine_parts(Search *s)
     Choice best = s->best;
     for (int q = 0; q < s->b->naxes && best.split < 0; q++)
         for (int parts = 2; parts <= 4; parts *= 2) {
-            if (best.points[q] % parts != 0 || best.points[q] / parts < 8)
+            if (best.points[q] % parts != 0 || best.points[q] / parts < 8 || choice_asked(s->b, q, -1).parts)
                 continue;
             s->now = best;
             s->now.split = q;
@@ -299,17 +314,77 @@ static void search(Search *s)
         search_box(s);
 }
 
+static void search_depths(Search *s)
+{
+    Block *b = s->b;
+    for (b->smaller = 0; b->smaller < SMALLEST && !s->found; b->smaller += !s->found)
+        for (s->now.depth = 2; s->now.depth >= 1 && !s->found; s->now.depth--)
+            search(s);
+}
+
+// Slots that a schedule asks for step down where they do not fit.
+static void search_slots(Search *s)
+{
+    Block *b = s->b;
+    search_depths(s);
+    for (int most = 2; most >= 1 && !s->found; most--) {
+        if (!wish_exceeds(b, most))
+            continue;
+        b->most_slots = most;
+        search_depths(s);
+    }
+    if (s->found && b->most_slots)
+        wish_report_depth(b);
+}
+
+// ---- what was chosen ----------------------------------------------------------------------------------------------------------
+
+static const char *sizes(Block *b)
+{
+    const char *text = "";
+    for (int q = 0; q < b->naxes; q++)
+        text = arena_printf(b->a, "%s%s%s of `%s`", text, q ? " x " : "", expr_text(b->a, b->axis[q].block), b->axis[q].name);
+    for (int i = 0; i < b->nchunks; i++)
+        text = arena_printf(b->a, "%s%s%s of `%s`", text, i ? " x " : ", in chunks of ", expr_text(b->a, b->chunk[i].size), b->chunk[i].name);
+    return text;
+}
+
+static void explain(Block *b, const Search *s)
+{
+    Sentences *why = &b->leaf->why;
+    if (!b->p->explain)
+        return;
+    explain_say(b->p, why, "Blocks have %s.", b->naxes || b->nchunks ? sizes(b) : "one point");
+    for (int q = 0; q < b->naxes; q++)
+        if (!expr_is_int(b->axis[q].count, 1))
+            explain_say(b->p, why, "A task has %s blocks along `%s`: handing it out costs %lld %% of the time of one.", expr_text(b->a, b->axis[q].count), b->axis[q].name, (long long)s->best.percent);
+    if (b->split >= 0)
+        explain_say(b->p, why, "A block is done in %d parts along `%s`, which leave as soon as they are done.", b->parts, b->axis[b->split].name);
+    explain_say(b->p, why, "The %s unit has most to do: %lld of %lld cycles of a task, about.", machine_unit_names()[s->cost.busiest], (long long)s->cost.busy, (long long)s->cost.task);
+    for (int i = 0; i < b->out->buffers.n; i++) {
+        const Buffer *x = b->out->buffers.at[i];
+        explain_say(b->p, why, "`%s` takes %d x %s bytes of %s.", x->name, x->slots, expr_text(b->a, x->bytes), b->m->memory[x->memory].name);
+    }
+}
+
 void block_sizes(Block *b)
 {
     Search s = { .b = b, .scratch = arena_new(), .now = { .grouped = -1, .split = -1, .parts = 1 } };
-    for (b->smaller = 0; b->smaller < SMALLEST && !s.found; b->smaller += !s.found)
-        for (s.now.depth = 2; s.now.depth >= 1 && !s.found; s.now.depth--)
-            search(&s);
+    search_slots(&s);
+    if (!s.found && s.smallest_bytes) {
+        b->around = true;
+        b->most_slots = 0;
+        search_slots(&s);
+    }
     if (s.found)
         refine(&s);
     arena_free(s.scratch);
-    if (s.found)
+    if (s.found) {
         build(b, &s.best);
-    else
-        block_refuse(b, "%s", s.refusal ? s.refusal : "no block of it fits the memories");
+        explain(b, &s);
+        return;
+    }
+    if (s.smallest_bytes && build(b, &s.smallest))
+        wish_report_capacity(b);
+    block_refuse(b, "%s", s.refusal ? s.refusal : "no block of it fits the memories");
 }

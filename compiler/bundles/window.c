@@ -57,8 +57,9 @@ static Span axis_span(Block *b, const BlockIndex *x, int level)
         r.start.step[FIRST_DIGIT + axis->digit] = axis->block;
     Expr *points = inside || axis->digit < 0 ? axis->block : axis->task;
     if (b->part >= 0 && b->split == x->which) {
-        points = block_op2(b, OP_DIV, axis->block, block_int(b, b->parts));
-        r.start.base = block_add(b, r.start.base, scaled(b, points, b->part));
+        Expr *part = block_op2(b, OP_DIV, axis->block, block_int(b, b->parts));
+        points = block_add(b, minus(b, points, axis->block), part);          // (of all blocks: from the first one's to the last one's)
+        r.start.base = block_add(b, r.start.base, scaled(b, part, b->part));
     }
     r.size = plus(b, points, x->before + x->after);
     return r;

@@ -63,6 +63,7 @@ int call_open(Call *c, Arena *a, const Options *o)
 {
     *c = (Call){.arena = a, .options = o};
     int code = unit_open(&c->unit, a, o);
+    c->options = c->unit.options;
     if (code == 0 && diags_errors(c->unit.diags) > 0)
         code = EXIT_USER;
     return code ? code : select_one(c);

@@ -118,8 +118,9 @@ int command_check(Arena *a, const Options *o)
     int code = unit_open(&s.unit, a, &with_schedule);
     if (code == 0 && diags_errors(s.unit.diags) > 0)
         code = EXIT_USER;
+    s.options = s.unit.options;
     if (code == 0)
-        code = check_targets(&s, unit_target(o));
+        code = check_targets(&s, unit_target(s.options));
     unit_close(&s.unit);
     return code;
 }

@@ -123,7 +123,7 @@ int command_compile(Arena *a, const Options *o)
         return code;
     code = unit_open(&u, a, o);
     if (code == 0)
-        code = unit_compile(&u, unit_target(o), paths.header_name, paths.c != NULL, &text);
+        code = unit_compile(&u, unit_target(u.options), paths.header_name, paths.c != NULL, &text);
     if (code == 0)
         code = write_outputs(&u, &paths, &text);
     unit_close(&u);

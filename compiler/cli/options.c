@@ -134,10 +134,12 @@ static bool set_format(Parser *p, const char *v)
 
 static bool set_emit_ir(Parser *p, const char *v)
 {
-    static const char *const words[] = {"task", "tile", "move", NULL};
+    static const char *const words[] = {"task", "tile", "move", "bundles", NULL};
     p->o->emit_ir = *v ? v : "task";
     return one_of(p, "--emit-ir", p->o->emit_ir, words);
 }
+
+static bool set_emit_bundles(Parser *p, const char *v) { p->o->emit_ir = "bundles"; return true; }
 
 static bool set_help(Parser *p, const char *v)
 {
@@ -244,6 +246,7 @@ static const Option table[] = {
     {"--explain", NULL, TAKES_NONE, FOR_CODE, set_explain, "say why each tile, fusion, mode and axis was chosen, to stderr"},
     {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "write the schedule that was chosen in place of C (default: standard output)"},
     {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "write the program as task, tile or move level IR in place of C"},
+    {"--emit-bundles", NULL, TAKES_NONE, FOR_COMPILE, set_emit_bundles, "write the accelerator's program of bundles in place of C"},
     {"--dump-after", "PASS", TAKES_VALUE, FOR_CODE, set_dump, "print the IR after a pass, or after all (see --help=passes)"},
     {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass"},
     {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run"},

@@ -1,6 +1,8 @@
 // One file on its way through the compiler; see unit.h.
 #include "cli/unit.h"
 
+#include "ir/bundles.h"
+#include "ir/read.h"
 #include "machine/machine.h"
 #include "syntax/parse.h"
 
@@ -149,6 +151,26 @@ static int apply_warnings(Unit *u)
     return 0;
 }
 
+// A file of bundles says its machine: it is compiled for no other.
+static int take_machine(Unit *u)
+{
+    BundleTarget t;
+    const Options *given = u->options;
+    if (!ir_read_target(u->arena, u->diags, u->tree, &t))
+        return EXIT_USER;
+    if (given->target && strcmp(given->target, t.machine) != 0)
+        return complain(EXIT_USAGE, "%s is for the machine '%s': --target=%s cannot take it", given->input, t.machine, given->target);
+    if (given->machine_set && (!t.set || strcmp(given->machine_set, t.set) != 0))
+        return complain(EXIT_USAGE, "%s is for the machine '%s'%s%s: --machine-set=%s changes it", given->input, t.machine, t.set ? " with " : "", t.set ? t.set : "", given->machine_set);
+    Options *o = ARENA_NEW(u->arena, Options);
+    *o = *given;
+    o->target = t.machine;
+    o->machine_set = t.set;
+    u->options = o;
+    int code = unit_check_target(u, o->target);
+    return code || !o->machine_set ? code : check_machine_set(u);
+}
+
 static int load(Unit *u)
 {
     const char *error = NULL;
@@ -158,6 +180,9 @@ static int load(Unit *u)
     u->tree = parse_file(u->arena, u->diags, u->file);
     if (!u->tree || diags_errors(u->diags))
         return EXIT_USER;
+    int code = ir_is_bundles(u->tree) ? take_machine(u) : 0;
+    if (code)
+        return code;
     u->module = sema_file(u->arena, u->isl, u->diags, u->tree);
     return 0;
 }

@@ -6,6 +6,9 @@
 // of memory that it reads or writes is told to the model. Test: tests/golden/model
 #include "emit/c.h"
 
+#include "ptort/half.h"
+
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -42,6 +45,15 @@ int c_position(const Emit *e, const Tensor *t)
     for (int i = 0; i < t->id; i++)
         n += c_is_stored(e, e->k->tensors.at[i]);
     return n;
+}
+
+// Inside of a C string. (Names in textual IR have any characters.)
+static const char *quoted(Emit *e, const char *name)
+{
+    const char *text = "";
+    for (; *name; name++)
+        text = arena_printf(e->a, "%s%s%c", text, strchr("\"\\", *name) ? "\\" : "", *name);
+    return text;
 }
 
 // ---- numbers ------------------------------------------------------------------------------------------------------------
@@ -96,6 +108,24 @@ static void emit_dim(Tables *t, const BoxDim *d)
     fprintf(t->out, " },\n");
 }
 
+// An element as it is stored, in the low bits.
+static uint64_t element_bits(DType type, const Expr *x)
+{
+    if (dtype_is_float(type))
+        return type == DT_F64 ? pto_bits_of_f64(x->f) : type == DT_F32 ? pto_bits_of_f32((float)x->f) : type == DT_F16 ? pto_f64_to_f16(x->f) : pto_f64_to_bf16(x->f);
+    int bits = 8 * dtype_bytes(type);
+    return bits < 64 ? (uint64_t)x->i & ((UINT64_C(1) << bits) - 1) : (uint64_t)x->i;
+}
+
+// The value of its constant borders; 0: there is none, or it is all zeros.
+static uint64_t fill_of(const Operand *o)
+{
+    for (int d = 0; d < o->rank; d++)
+        if (o->dim[d].border == BORDER_CONST)
+            return element_bits(o->tensor->type, o->tensor->border[d].value);
+    return 0;
+}
+
 static void emit_operand(Tables *t, const Operand *o)
 {
     Emit *e = t->e;
@@ -107,6 +137,8 @@ static void emit_operand(Tables *t, const Operand *o)
             c_dtype(e->a, o->buffer ? o->buffer->type : o->tensor->type), affine(t, &address));
     if (o->buffer && o->buffer->slots > 1)
         fprintf(t->out, ", .slots = %d, .slot_digits = %d, .slot_bytes = %s", o->buffer->slots, o->digits, number(t, o->buffer->bytes));
+    if (fill_of(o))
+        fprintf(t->out, ", .fill = UINT64_C(%#" PRIx64 ")", fill_of(o));
     fprintf(t->out, ", .rank = %d", o->rank);
     if (o->rank) {
         fprintf(t->out, ", .dim = {\n");
@@ -114,7 +146,7 @@ static void emit_operand(Tables *t, const Operand *o)
             emit_dim(t, &o->dim[d]);
         fprintf(t->out, "        }");
     }
-    fprintf(t->out, " }, // %s\n", o->buffer ? o->buffer->name : o->tensor->name);
+    fprintf(t->out, " }, // %s\n", o->buffer ? o->buffer->name : name_clean(e->a, o->tensor->name));
 }
 
 static void emit_operands(Tables *t)
@@ -201,7 +233,7 @@ static void emit_sites(Tables *t)
     for (int i = 0; i < t->sites.n; i++) {
         const Equation *eq = t->sites.at[i];
         Position p = e->o->sources && eq ? source_position(e->o->sources, eq->range.begin) : (Position){ 0 };
-        fprintf(t->out, "    { \"%s\", \"%s\", %d },\n", eq ? eq->name : e->k->name, p.file && e->o->source_name ? e->o->source_name : "", p.file ? p.line : 0);
+        fprintf(t->out, "    { \"%s\", \"%s\", %d },\n", quoted(e, eq ? eq->name : e->k->name), p.file && e->o->source_name ? e->o->source_name : "", p.file ? p.line : 0);
     }
     fprintf(t->out, "};\n");
 }
@@ -350,11 +382,21 @@ void c_programs(Emit *e, FILE *out, const Structure *s)
 
 // ---- the launch -------------------------------------------------------------------------------------------------------------
 
-static bool is_written(const Node *n, const Tensor *t)
+static bool is_written_in(const Node *n, const Tensor *t)
 {
     bool found = n->kind == NODE_OP && n->tensor == t;
     for (int i = 0; i < n->body.n && !found; i++)
-        found = is_written(n->body.at[i], t);
+        found = is_written_in(n->body.at[i], t);
+    return found;
+}
+
+// By the body, as a task; or by moves.
+static bool is_written(const Node *grid, const Tensor *t)
+{
+    bool found = is_written_in(grid, t);
+    const BundleProgram *p = grid->program;
+    for (int i = 0; i < p->ops.n && !found; i++)
+        found = p->ops.at[i]->noperands && !p->ops.at[i]->operand[0].buffer && p->ops.at[i]->operand[0].tensor == t;
     return found;
 }
 
@@ -366,7 +408,7 @@ static void emit_tensors(Emit *e, const Node *grid, int number)
         if (!c_is_stored(e, t))
             continue;
         const char *name = e->tensor[i];
-        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s_bytes, %d, %d },", t->name, name, name, dtype_bytes(t->type), is_written(grid, t));
+        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s_bytes, %d, %d },", quoted(e, t->name), name, name, dtype_bytes(t->type), is_written(grid, t));
     }
     c_line(e, "};");
 }

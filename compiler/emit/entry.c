@@ -196,9 +196,25 @@ static const char *equations_of(Emit *e, const Node *n, const char *list)
     return *list ? arena_printf(e->a, "%s, %s", list, n->eq->name) : n->eq->name;
 }
 
+// Those that a program of bundles computes; its text need not have the body.
+static const char *equations_of_program(Emit *e, const BundleProgram *p)
+{
+    Node all = { .kind = NODE_SEQ };
+    for (int i = 0; i < e->k->equations.n; i++)
+        for (int q = 0; q < p->ops.n; q++)
+            if (p->ops.at[q]->eq == e->k->equations.at[i]) {
+                Node *n = node_new(e->a, NODE_OP);
+                n->eq = e->k->equations.at[i];
+                VEC_PUSH(e->a, &all.body, n);
+                break;
+            }
+    return equations_of(e, &all, "");
+}
+
 static const char *name_of_grid(Emit *e, const Node *g)
 {
-    const char *list = g->name ? g->name : equations_of(e, g, "");
+    bool blocks = c_is_modelled(e) && !program_is_task(g->program);
+    const char *list = g->name ? g->name : blocks ? equations_of_program(e, g->program) : equations_of(e, g, "");
     return *list ? list : e->k->name;
 }
 

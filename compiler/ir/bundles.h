@@ -6,14 +6,15 @@
 // is said there. All expressions are index-typed, over dims and the indices of sequential loops around the grid; NULL
 // stands for 0.
 //
-// Invariants (ir/verify_bundles.c): positions lie in their lists; an operation stands in one bundle at most, once there
-// are bundles; a token is signalled by operations of one unit; digits and grid dims within their numbers.
+// Invariants (ir/verify_bundles.c): positions lie in their lists; once there are bundles, every operation stands in one of
+// them; loops nest, outer ones come first; a token is signalled by operations of one unit; digits and grid dims within their
+// numbers; buffers and tokens have names of their own (program_name). A MOVE_TASK is the only operation of its program.
 #ifndef PTOC_IR_BUNDLES_H
 #define PTOC_IR_BUNDLES_H
 
 #include "ir/tile.h"
 
-enum { MAX_DIGITS = 8, FIRST_DIGIT = 4, MAX_IVS = FIRST_DIGIT + MAX_DIGITS, MAX_BOX = 5, MAX_WAITS = 4, MAX_SIGNALS = 2, MAX_UNITS = 6, MAX_MEMORIES = 8 };
+enum { MAX_DIGITS = 8, FIRST_DIGIT = 4, MAX_IVS = FIRST_DIGIT + MAX_DIGITS, MAX_BOX = 5, MAX_WAITS = 4, MAX_SIGNALS = 2, MAX_UNITS = 6, MAX_MEMORIES = 8, MAX_OPERANDS = 12 };
 
 typedef struct { Expr *base, *step[MAX_IVS]; } Affine;               // over grid coordinates 0..3 and digits 4..11
 typedef struct { Affine start; Expr *size, *lo, *hi; } Span;         // [start, start + size), cut to [lo, hi) unless hi is NULL
@@ -36,6 +37,7 @@ typedef struct {
     DType type;
     Expr *address, *bytes;       // of slot 0; of one slot (a multiple of 64)
     int slots;
+    int ahead;                   // stages from the move into it to its use, as a schedule asks; -1: not said
     Range range;                 // where a schedule asks for it, or of the tensor
 } Buffer;
 
@@ -91,5 +93,22 @@ struct BundleProgram {
     VEC(Token) tokens;
     Expr *need[MAX_MEMORIES];
 };
+
+// The machine that programs are for, as far as their text has to say it.
+struct BundleTarget {
+    const char *machine;
+    const char *set;             // --machine-set, or NULL
+    int nmemories;
+    const char *memory[MAX_MEMORIES];
+};
+
+// Is it the grid's body, as one operation of the scalar unit?
+bool program_is_task(const BundleProgram *p);
+// "cube", "vector", ...: a static array in the order of the slots of a bundle.
+const char *const *program_units(void);
+// Gives buffers and tokens names of their own, of letters, digits and underscores: "x_L1", "x_L1_2".
+void program_name(Arena *a, BundleProgram *p);
+// As before `bundle`: without bundles, tokens and stages; loops hold operations.
+BundleProgram *program_loose(Arena *a, const BundleProgram *p);
 
 #endif

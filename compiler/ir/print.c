@@ -188,7 +188,7 @@ Tree *irtree_expr(Arena *a, const Expr *e) {
 
 // ---- kernels ----
 
-static const char *border_name(BorderKind kind) {
+const char *irtree_border(BorderKind kind) {
     switch (kind) {
     case BORDER_NONE: return NULL;
     case BORDER_ZERO: return "zero";
@@ -206,7 +206,7 @@ static TreeType tensor_type(Arena *a, const Tensor *t) {
         const Border *b = &t->border[i];
         TreeDim dim = {
             .extent = expr_is_int(t->lo[i], 0) ? irtree_expr(a, t->hi[i]) : irtree_range(a, t->lo[i], t->hi[i]),
-            .border = {.kind = border_name(b->kind), .value = b->kind == BORDER_CONST ? irtree_expr(a, b->value) : NULL},
+            .border = {.kind = irtree_border(b->kind), .value = b->kind == BORDER_CONST ? irtree_expr(a, b->value) : NULL},
         };
         VEC_PUSH(a, &type.dims, dim);
     }

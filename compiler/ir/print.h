@@ -45,8 +45,37 @@ void ir_print_tasks(FILE *out, int n, Kernel *const *kernels);
 //         }
 //     }
 //
-// Indices that share a name with one around them get a number: `i.1`.
+// Indices that share a name with one around them get a number: `i.1`. A subscript that can leave a bordered tensor is
+// marked: `x[edge(i - 1), j]`; `x[edge(i - 1, empty), j]` where the dimension may be empty, too.
 void ir_print_tile(FILE *out, const TileKernel *k);
 void ir_print_tiles(FILE *out, int n, TileKernel *const *kernels);
+
+// The move level, and with bundles: as the tile level, but a grid holds its programs (man/ptob.5 says what everything means):
+//
+//     ir bundles;                                         // `ir move;`: without bundles, tokens and stages
+//     on davinci: DDR, L1, L0, set("L1.size=128KiB");     // the machine, its memories, what --machine-set changed
+//     ...
+//         program where 64 * N <= 32768 {                 // ...: the shapes that it fits
+//             need L0(320 * N);                           // bytes of a task
+//             buffer x_L0 on L0: f16, of(x), at(0), bytes(128 * N), slots(2);
+//             token full0: initial(0), depth(2);
+//             loop: i = 4, j = (N + 63) / 64, stages(2) { // digits and their counts
+//                 bundle {
+//                     wait full0: stage(1), first(j);     // where the digit j is at 0
+//                     copy x on load: when(last(i)) {     // the equation, the unit; gather, multiply: likewise
+//                         write x_L0: digits(2), dim(task(i) * 16 + block(i) * 4, 4, cut(0, M), stride(128));
+//                         read x on DDR: at(task(i) * (32 * N)), dim(task(i) * 16 + block(i) * 4, 4, cut(0, M), stride(2 * N));
+//                         signal full0;
+//                     }
+//                     nest y on vector: stage(1), cost(2), bytes(4), element(2) {
+//                         write ...; read ...;
+//                         box i_lo..i_hi: task(i) * 16 + block(i) * 4, 4, cut(0, M);
+//                         for i in i_lo..i_hi: serial { map y: y[i] = x[i]; }
+//                     }
+//                 }
+//             }
+//         }
+//         task y: because("an index runs against the grid") { ... }       // the body, for the scalar unit; alone, or for other shapes
+void ir_print_bundles(FILE *out, int n, TileKernel *const *kernels, const BundleTarget *target, bool bundled);
 
 #endif

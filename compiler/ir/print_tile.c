@@ -10,13 +10,7 @@
 
 #include <string.h>
 
-typedef struct { Index *index; const char *name; Expr *as; } Named;      // as: what stands for it in the text
-
-typedef struct {
-    Arena *arena;
-    const TileKernel *tile;
-    VEC(Named) scope;             // innermost last
-} Printer;
+typedef IrPrinter Printer;
 
 // ---- names ----
 
@@ -35,23 +29,35 @@ static bool is_taken(const Printer *p, const char *name) {
 }
 
 // The name of an index from here on.
-static const char *bind(Printer *p, Index *index) {
+const char *irtree_bind(Printer *p, Index *index) {
     Arena *a = p->arena;
     const char *name = index->name;
     for (int i = 1; is_taken(p, name); i++)
         name = arena_printf(a, "%s.%d", index->name, i);
     Index *renamed = ARENA_NEW(a, Index);
     *renamed = (Index){.name = name, .range = index->range};
-    VEC_PUSH(a, &p->scope, ((Named){.index = index, .name = name, .as = expr_index(a, renamed, index->range)}));
+    VEC_PUSH(a, &p->scope, ((IrNamed){.index = index, .name = name, .as = expr_index(a, renamed, index->range)}));
     return name;
 }
 
-static Tree *tree(const Printer *p, const Expr *e) {
+// Which subscripts of a read can leave its tensor: `x[edge(i - 1)]`; `edge(i - 1, empty)` where there may be nothing to repeat.
+static void mark_edges(const Printer *p, Tree *t, const Expr *e) {
+    for (int i = 0; i < e->n && i < t->args.n; i++) {
+        mark_edges(p, t->args.at[i], e->args[i]);
+        unsigned bits = e->op == OP_READ ? e->outside >> i & (1u | EXPR_EMPTY_BORDER) : 0;
+        if (!bits)
+            continue;
+        Tree *edge = irtree_add(p->arena, irtree_named(p->arena, TREE_CALL, "edge"), t->args.at[i]);
+        t->args.at[i] = bits & EXPR_EMPTY_BORDER ? irtree_add(p->arena, edge, irtree_named(p->arena, TREE_NAME, "empty")) : edge;
+    }
+}
+
+static Tree *named(const Printer *p, const Expr *e) {
     Index **from = ARENA_ARRAY(p->arena, Index *, p->scope.n + 1);
     Expr **to = ARENA_ARRAY(p->arena, Expr *, p->scope.n + 1);
     int n = 0;
     for (int i = 0; i < p->scope.n; i++) {
-        const Named *x = &p->scope.at[i];
+        const IrNamed *x = &p->scope.at[i];
         if (strcmp(x->name, x->index->name) == 0)
             continue;
         from[n] = x->index;
@@ -60,8 +66,14 @@ static Tree *tree(const Printer *p, const Expr *e) {
     return irtree_expr(p->arena, n ? expr_substitute(p->arena, (Expr *)e, n, from, to) : e);
 }
 
+Tree *irtree_value(const Printer *p, const Expr *e) {
+    Tree *t = named(p, e);
+    mark_edges(p, t, e);
+    return t;
+}
+
 static Tree *range(const Printer *p, const Expr *lo, const Expr *hi) {
-    return irtree_add(p->arena, irtree_add(p->arena, irtree_new(p->arena, TREE_RANGE), tree(p, lo)), tree(p, hi));
+    return irtree_add(p->arena, irtree_add(p->arena, irtree_new(p->arena, TREE_RANGE), irtree_value(p, lo)), irtree_value(p, hi));
 }
 
 static void add(const Printer *p, TreeList *list, Tree *t) {
@@ -70,23 +82,23 @@ static void add(const Printer *p, TreeList *list, Tree *t) {
 
 static void add_trees(const Printer *p, TreeList *list, int n, Expr *const *exprs) {
     for (int i = 0; i < n; i++)
-        add(p, list, tree(p, exprs[i]));
+        add(p, list, irtree_value(p, exprs[i]));
 }
 
-static Tree *word(const Printer *p, const char *name) {
+Tree *irtree_word(const Printer *p, const char *name) {
     return irtree_named(p->arena, TREE_NAME, name);
 }
 
-static Tree *integer(const Printer *p, int64_t value) {
+Tree *irtree_integer(const Printer *p, int64_t value) {
     return irtree_expr(p->arena, expr_int(p->arena, DT_INDEX, value, (Range){0, 0}));
 }
 
 // "lanes(8)"
-static Tree *counted(const Printer *p, const char *name, int64_t value) {
-    return irtree_add(p->arena, irtree_named(p->arena, TREE_CALL, name), integer(p, value));
+Tree *irtree_counted(const Printer *p, const char *name, int64_t value) {
+    return irtree_add(p->arena, irtree_named(p->arena, TREE_CALL, name), irtree_integer(p, value));
 }
 
-static TreeStmt *line(const Printer *p, TreeStmts *to, const char *keyword, const char *name) {
+TreeStmt *irtree_line(const Printer *p, TreeStmts *to, const char *keyword, const char *name) {
     return irtree_stmt(p->arena, to, STMT_NODE, keyword, name);
 }
 
@@ -107,18 +119,18 @@ static Tree *dimension(const Printer *p, const StorageDim *d) {
     switch (d->kind) {
     case DIM_FULL:
         if (!d->base || !d->extent)
-            return word(p, "full");
-        return irtree_add(p->arena, irtree_add(p->arena, irtree_named(p->arena, TREE_CALL, "full"), tree(p, d->base)), tree(p, d->extent));
+            return irtree_word(p, "full");
+        return irtree_add(p->arena, irtree_add(p->arena, irtree_named(p->arena, TREE_CALL, "full"), irtree_value(p, d->base)), irtree_value(p, d->extent));
     case DIM_DROP:
-        return word(p, "drop");
+        return irtree_word(p, "drop");
     case DIM_MODULO:
-        return counted(p, "modulo", d->modulo);
+        return irtree_counted(p, "modulo", d->modulo);
     }
     return NULL;
 }
 
 static void add_storage(const Printer *p, TreeStmts *to, const Storage *st) {
-    TreeStmt *s = line(p, to, "store", st->tensor->name);
+    TreeStmt *s = irtree_line(p, to, "store", st->tensor->name);
     s->label.word = storage_name(st->kind);
     s->label.origin = st->depth;
     for (int d = 0; st->kind != STORE_PARAM && d < st->tensor->rank; d++)
@@ -185,35 +197,41 @@ static void add_operation(const Printer *p, TreeStmts *to, const Node *n) {
     s->has_subs = n->tensor->rank > 0;
     add_trees(p, &s->subs, n->tensor->rank, n->subs);
     if (n->op == OPK_MAP) {
-        s->expr = tree(p, n->value);
+        s->expr = irtree_value(p, n->value);
         return;
     }
     s->expr = irtree_named(p->arena, TREE_CALL, reduce_name(n->reduce));
     if (n->op == OPK_SCAN) {
         s->label.word = n->reverse ? "reverse" : NULL;
         add(p, &s->expr->args, element(p, n->tensor, n->previous));
-        add(p, &s->conds, tree(p, n->first));
+        add(p, &s->conds, irtree_value(p, n->first));
     }
     if (n->op != OPK_INIT)
-        add(p, &s->expr->args, tree(p, n->value));
+        add(p, &s->expr->args, irtree_value(p, n->value));
     add_trees(p, &s->conds, n->guards.n, n->guards.at);
 }
 
 // ---- nodes ----
 
-static void add_node(Printer *p, TreeStmts *to, const Node *n);
+
+void irtree_body(Printer *p, TreeStmts *to, const Node *n) {
+    if (n->locals.n) {
+        TreeStmt *local = irtree_line(p, to, "local", NULL);
+        for (int i = 0; i < n->locals.n; i++)
+            add(p, &local->subs, irtree_word(p, n->locals.at[i]->name));
+    }
+    for (int i = 0; i < n->body.n; i++)
+        irtree_node(p, to, n->body.at[i]);
+}
 
 static void add_body(Printer *p, TreeStmt *s, const Node *n, int outer) {
     s->has_body = true;
     if (p->scope.n > outer)
         add_stores(p, &s->body, outer);
-    if (n->locals.n) {
-        TreeStmt *local = line(p, &s->body, "local", NULL);
-        for (int i = 0; i < n->locals.n; i++)
-            add(p, &local->subs, word(p, n->locals.at[i]->name));
-    }
-    for (int i = 0; i < n->body.n; i++)
-        add_node(p, &s->body, n->body.at[i]);
+    if (n->kind == NODE_GRID && n->program && p->target)
+        irtree_programs(p, &s->body, n);
+    else
+        irtree_body(p, &s->body, n);
     p->scope.n = outer;
 }
 
@@ -230,17 +248,17 @@ static const char *role_name(LoopRole role) {
 static void add_loop(Printer *p, TreeStmts *to, const Node *n) {
     int outer = p->scope.n;
     Tree *bounds = range(p, n->index->lo, n->index->hi);
-    TreeStmt *s = line(p, to, "for", bind(p, n->index));
+    TreeStmt *s = irtree_line(p, to, "for", irtree_bind(p, n->index));
     s->expr = bounds;
-    add(p, &s->subs, word(p, role_name(n->role)));
+    add(p, &s->subs, irtree_word(p, role_name(n->role)));
     if (n->step != 1)
-        add(p, &s->subs, counted(p, "step", n->step));
+        add(p, &s->subs, irtree_counted(p, "step", n->step));
     if (n->lanes)
-        add(p, &s->subs, counted(p, "lanes", n->lanes));
+        add(p, &s->subs, irtree_counted(p, "lanes", n->lanes));
     if (n->unroll != 1)
-        add(p, &s->subs, counted(p, "unroll", n->unroll));
+        add(p, &s->subs, irtree_counted(p, "unroll", n->unroll));
     if (n->wanted)
-        add(p, &s->subs, word(p, "wanted"));
+        add(p, &s->subs, irtree_word(p, "wanted"));
     add_body(p, s, n, outer);
 }
 
@@ -256,40 +274,40 @@ static const char *mode_name(GridMode mode) {
 }
 
 static void add_grid_dim(Printer *p, TreeStmts *to, const GridDim *d) {
-    TreeStmt *s = line(p, to, "tile", d->name);
+    TreeStmt *s = irtree_line(p, to, "tile", d->name);
     s->expr = range(p, d->begin, d->end);
-    Tree *size = tree(p, d->tile), *bounds = irtree_new(p->arena, TREE_RANGE);
-    irtree_add(p->arena, bounds, word(p, bind(p, d->lo)));
-    irtree_add(p->arena, bounds, word(p, bind(p, d->hi)));
+    Tree *size = irtree_value(p, d->tile), *bounds = irtree_new(p->arena, TREE_RANGE);
+    irtree_add(p->arena, bounds, irtree_word(p, irtree_bind(p, d->lo)));
+    irtree_add(p->arena, bounds, irtree_word(p, irtree_bind(p, d->hi)));
     add(p, &s->subs, bounds);
     add(p, &s->subs, size);
 }
 
 static void add_grid(Printer *p, TreeStmts *to, const Node *n) {
     int outer = p->scope.n;
-    TreeStmt *s = line(p, to, "grid", n->name);
-    add(p, &s->subs, word(p, mode_name(n->mode)));
+    TreeStmt *s = irtree_line(p, to, "grid", n->name);
+    add(p, &s->subs, irtree_word(p, mode_name(n->mode)));
     if (n->max_workers)
-        add(p, &s->subs, counted(p, "max", n->max_workers));
+        add(p, &s->subs, irtree_counted(p, "max", n->max_workers));
     for (int i = 0; i < n->ndims; i++)
         add_grid_dim(p, &s->body, &n->dims[i]);
     for (int i = 0; i < n->noffsets; i++) {
-        TreeStmt *after = line(p, &s->body, "after", NULL);
+        TreeStmt *after = irtree_line(p, &s->body, "after", NULL);
         for (int q = 0; q < n->ndims; q++)
-            add(p, &after->subs, integer(p, n->offsets[i][q]));
+            add(p, &after->subs, irtree_integer(p, n->offsets[i][q]));
     }
     add_body(p, s, n, outer);
 }
 
-static void add_node(Printer *p, TreeStmts *to, const Node *n) {
+void irtree_node(Printer *p, TreeStmts *to, const Node *n) {
     TreeStmt *s;
     switch (n->kind) {
     case NODE_SEQ:
-        add_body(p, line(p, to, "seq", NULL), n, p->scope.n);
+        add_body(p, irtree_line(p, to, "seq", NULL), n, p->scope.n);
         return;
     case NODE_IF:
-        s = line(p, to, "if", NULL);
-        s->expr = tree(p, n->cond);
+        s = irtree_line(p, to, "if", NULL);
+        s->expr = irtree_value(p, n->cond);
         add_body(p, s, n, p->scope.n);
         return;
     case NODE_LOOP:
@@ -306,23 +324,27 @@ static void add_node(Printer *p, TreeStmts *to, const Node *n) {
 
 // ---- kernels ----
 
-static TreeKernel *from_tile(Arena *a, const TileKernel *k) {
-    Printer p = {.arena = a, .tile = k};
-    TreeKernel *t = irtree_kernel(a, k->kernel);
-    add_stores(&p, &t->stmts, -1);
-    for (int i = 0; i < k->root->body.n; i++)
-        add_node(&p, &t->stmts, k->root->body.at[i]);
+static TreeKernel *from_tile(Printer *p) {
+    TreeKernel *t = irtree_kernel(p->arena, p->tile->kernel);
+    add_stores(p, &t->stmts, -1);
+    for (int i = 0; i < p->tile->root->body.n; i++)
+        irtree_node(p, &t->stmts, p->tile->root->body.at[i]);
     return t;
+}
+
+void irtree_print(FILE *out, Arena *a, TreeFile *file, int n, TileKernel *const *kernels, const BundleTarget *target, bool bundled) {
+    for (int i = 0; i < n; i++) {
+        Printer p = {.arena = a, .tile = kernels[i], .target = target, .bundled = bundled};
+        VEC_PUSH(a, &file->kernels, from_tile(&p));
+        irtree_add_schedules(a, file, kernels[i]->kernel);
+    }
+    tree_print(out, file);
 }
 
 void ir_print_tiles(FILE *out, int n, TileKernel *const *kernels) {
     Arena *a = arena_new();
     TreeFile file = {.level = "tile"};
-    for (int i = 0; i < n; i++) {
-        VEC_PUSH(a, &file.kernels, from_tile(a, kernels[i]));
-        irtree_add_schedules(a, &file, kernels[i]->kernel);
-    }
-    tree_print(out, &file);
+    irtree_print(out, a, &file, n, kernels, NULL, false);
     arena_free(a);
 }
 

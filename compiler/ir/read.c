@@ -130,12 +130,34 @@ Expr **irread_exprs(IrReader *r, const TreeList *list) {
     return args;
 }
 
+// `edge(i - 1)` as a subscript: it can leave the tensor; `edge(i - 1, empty)`: which can be empty.
+static const Tree *inside_edge(IrReader *r, const Tree *t, unsigned *outside) {
+    *outside = 0;
+    if (t->kind != TREE_CALL || t->body || strcmp(t->text, "edge") != 0)
+        return t;
+    const Tree *word = t->args.n == 2 ? t->args.at[1] : NULL;
+    if (t->args.n < 1 || t->args.n > 2 || strcmp(r->level, "task") == 0 || (word && (word->kind != TREE_NAME || strcmp(word->text, "empty") != 0))) {
+        irread_fail(r, t->range, "a subscript that can leave its tensor is edge(e) or edge(e, empty), from the tile level on");
+        return t;
+    }
+    *outside = 1u | (word ? EXPR_EMPTY_BORDER : 0);
+    return t->args.at[0];
+}
+
 static Expr *read_element(IrReader *r, const Tree *t) {
     Name *n = find(r, t->text);
     if (!n || !n->tensor)
         return irread_fail(r, t->range, "'%s' is no tensor", t->text);
-    Expr *e = expr_new(r->arena, OP_READ, n->tensor->type, t->range, t->args.n, irread_exprs(r, &t->args));
+    Expr **args = ARENA_ARRAY(r->arena, Expr *, t->args.n + 1);
+    unsigned outside = 0;
+    for (int i = 0; i < t->args.n; i++) {
+        unsigned edge;
+        args[i] = irread_expr(r, inside_edge(r, t->args.at[i], &edge));
+        outside |= i < n->tensor->rank ? edge << i : 0;
+    }
+    Expr *e = expr_new(r->arena, OP_READ, n->tensor->type, t->range, t->args.n, args);
     e->tensor = n->tensor;
+    e->outside = outside;
     return e;
 }
 
@@ -534,7 +556,7 @@ static void read_stmts(IrReader *r, const TreeKernel *t) {
             read_equation(r, s);
         else if (s->kind == STMT_CALL)
             read_log(r, s);
-        else if (!s->label.keyword || (irread_is_tile(s) && !r->tile))
+        else if (!s->label.keyword || (irread_is_tile(s) && strcmp(r->level, "task") == 0))
             irread_fail(r, s->range, "a statement starts with dim, tensor, equation or log");
     }
 }
@@ -542,7 +564,7 @@ static void read_stmts(IrReader *r, const TreeKernel *t) {
 // ---- kernels ----
 
 void irread_kernel(IrReader *r, const TreeFile *f, const TreeKernel *t) {
-    const char *level = r->tile ? "tile" : "task";
+    const char *level = r->level;
     r->kernel = ARENA_NEW(r->arena, Kernel);
     *r->kernel = (Kernel){.arena = r->arena, .name = t->name, .range = t->name_range};
     if (!f->level || strcmp(f->level, level) != 0)
@@ -586,7 +608,7 @@ static bool verify_task(const void *kernel, FILE *why) {
 }
 
 Kernel *ir_read_task(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *t) {
-    IrReader r = {.arena = a, .diags = d};
+    IrReader r = {.arena = a, .diags = d, .level = "task"};
     irread_kernel(&r, f, t);
     irread_verify(&r, verify_task, r.kernel);
     irread_end(&r);

@@ -9,5 +9,11 @@
 Kernel *ir_read_task(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *kernel);
 // The same for the level "tile" and ir_verify_tile.
 TileKernel *ir_read_tile(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *kernel);
+// For the levels "move" and "bundles", ir_verify_tile and ir_verify_bundles.
+TileKernel *ir_read_bundles(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *kernel);
+// Is it a file of one of these two levels?
+bool ir_is_bundles(const TreeFile *f);
+// The machine that such a file is for. False: reported.
+bool ir_read_target(Arena *a, Diags *d, const TreeFile *f, BundleTarget *target);
 
 #endif

@@ -11,24 +11,21 @@
 
 enum { MOST_GRID_DIMS = 4, MOST_OFFSETS = 16 };
 
-typedef struct {
-    IrReader r;
-    TileKernel *tile;
-} TileReader;
+typedef IrTileReader TileReader;
 
-static bool is_line(const TreeStmt *s, const char *keyword) {
+bool irread_is_line(const TreeStmt *s, const char *keyword) {
     return strcmp(s->label.keyword, keyword) == 0;
 }
 
 // The position of a word in a list of names, or -1.
-static int position(const char *word, int n, const char *const *names) {
+int irread_position(const char *word, int n, const char *const *names) {
     for (int i = 0; word && i < n; i++)
         if (strcmp(word, names[i]) == 0)
             return i;
     return -1;
 }
 
-static int64_t read_number(TileReader *t, const Tree *x) {
+int64_t irread_number(TileReader *t, const Tree *x) {
     Expr *e = irread_expr(&t->r, x);
     if (e->op == OP_CONST && e->type == DT_INDEX)
         return e->i;
@@ -51,7 +48,7 @@ static const char *read_attribute(TileReader *t, const Tree *x, int64_t *value) 
         irread_fail(&t->r, x->range, "an attribute is a word or word(number)");
         return "";
     }
-    *value = read_number(t, x->args.at[0]);
+    *value = irread_number(t, x->args.at[0]);
     return x->text;
 }
 
@@ -65,7 +62,7 @@ static StorageDim read_dimension(TileReader *t, const Tree *x) {
         d.extent = irread_expr(&t->r, x->args.at[1]);
     } else if (call && strcmp(x->text, "modulo") == 0 && x->args.n == 1) {
         d.kind = DIM_MODULO;
-        d.modulo = read_number(t, x->args.at[0]);
+        d.modulo = irread_number(t, x->args.at[0]);
     } else if (x->kind == TREE_NAME && strcmp(x->text, "drop") == 0)
         d.kind = DIM_DROP;
     else if (x->kind != TREE_NAME || strcmp(x->text, "full") != 0)
@@ -77,7 +74,7 @@ static void read_store(TileReader *t, const TreeStmt *s) {
     static const char *const kinds[] = {[STORE_NONE] = "none", [STORE_PARAM] = "param", [STORE_WORKSPACE] = "workspace", [STORE_SCRATCH] = "scratch",
                                         [STORE_REGISTER] = "register"};
     const Tensor *x = read_tensor_name(t, s->names.at[0].name, s->names.at[0].range);
-    int kind = position(s->label.word, sizeof kinds / sizeof *kinds, kinds);
+    int kind = irread_position(s->label.word, sizeof kinds / sizeof *kinds, kinds);
     if (kind < 0)
         irread_fail(&t->r, s->range, "a tensor is stored as param, workspace, scratch or register");
     if (!x || kind < 0)
@@ -95,12 +92,12 @@ static void read_store(TileReader *t, const TreeStmt *s) {
 
 // ---- operations ----
 
-static const Equation *read_equation_name(TileReader *t, const TreeStmt *s) {
+const Equation *irread_equation(TileReader *t, const char *name, Range range) {
     const Kernel *k = t->r.kernel;
     for (int i = 0; i < k->equations.n; i++)
-        if (strcmp(k->equations.at[i]->name, s->label.name) == 0)
+        if (strcmp(k->equations.at[i]->name, name) == 0)
             return k->equations.at[i];
-    irread_fail(&t->r, s->label.range, "there is no equation '%s'", s->label.name);
+    irread_fail(&t->r, range, "there is no equation '%s'", name);
     return NULL;
 }
 
@@ -155,8 +152,8 @@ static void read_right_side(TileReader *t, Node *n, const TreeStmt *s) {
 static void read_operation(TileReader *t, Node *parent, const TreeStmt *s) {
     static const char *const keywords[] = {[OPK_MAP] = "map", [OPK_INIT] = "init", [OPK_UPDATE] = "update", [OPK_SCAN] = "scan"};
     Node *n = node_new(t->r.arena, NODE_OP);
-    n->op = (OpKind)position(s->label.keyword, 4, keywords);
-    n->eq = read_equation_name(t, s);
+    n->op = (OpKind)irread_position(s->label.keyword, 4, keywords);
+    n->eq = irread_equation(t, s->label.name, s->label.range);
     n->tensor = read_tensor_name(t, s->names.at[0].name, s->names.at[0].range);
     if (!n->tensor || s->names.n != 1 || s->view || s->subs.n != n->tensor->rank) {
         irread_fail(&t->r, s->range, "a left side is one tensor with a subscript a dimension");
@@ -168,8 +165,6 @@ static void read_operation(TileReader *t, Node *parent, const TreeStmt *s) {
 }
 
 // ---- nodes ----
-
-static void read_lines(TileReader *t, Node *parent, const TreeStmts *lines);
 
 static void read_locals(TileReader *t, Node *n, const TreeStmt *s) {
     for (int i = 0; i < s->subs.n; i++) {
@@ -186,7 +181,7 @@ static void read_role(TileReader *t, Node *n, const Tree *x) {
     static const char *const roles[] = {[LOOP_SERIAL] = "serial", [LOOP_PARALLEL] = "parallel", [LOOP_REDUCE] = "reduce", [LOOP_SCAN] = "scan"};
     int64_t value = 1;
     const char *name = read_attribute(t, x, &value);
-    int role = position(name, 4, roles);
+    int role = irread_position(name, 4, roles);
     if (role >= 0)
         n->role = (LoopRole)role;
     else if (strcmp(name, "step") == 0)
@@ -218,7 +213,7 @@ static void read_grid(TileReader *t, Node *n, const TreeStmt *s) {
     for (int i = 0; i < s->subs.n; i++) {
         int64_t value = 0;
         const char *name = read_attribute(t, s->subs.at[i], &value);
-        int mode = position(name, 5, modes);
+        int mode = irread_position(name, 5, modes);
         if (mode >= 0)
             n->mode = (GridMode)mode;
         else if (strcmp(name, "max") == 0)
@@ -250,12 +245,12 @@ static void read_offset(TileReader *t, Node *grid, const TreeStmt *s) {
     }
     int64_t *to = grid->offsets[grid->noffsets++];
     for (int q = 0; q < s->subs.n; q++)
-        to[q] = read_number(t, s->subs.at[q]);
+        to[q] = irread_number(t, s->subs.at[q]);
 }
 
 static void read_block(TileReader *t, Node *parent, const TreeStmt *s) {
     int outer = t->r.scope.n;
-    NodeKind kind = is_line(s, "for") ? NODE_LOOP : is_line(s, "grid") ? NODE_GRID : is_line(s, "if") ? NODE_IF : NODE_SEQ;
+    NodeKind kind = irread_is_line(s, "for") ? NODE_LOOP : irread_is_line(s, "grid") ? NODE_GRID : irread_is_line(s, "if") ? NODE_IF : NODE_SEQ;
     Node *n = node_new(t->r.arena, kind);
     if (kind == NODE_LOOP)
         read_loop(t, n, s);
@@ -263,9 +258,14 @@ static void read_block(TileReader *t, Node *parent, const TreeStmt *s) {
         read_grid(t, n, s);
     else if (kind == NODE_IF)
         n->cond = irread_expr(&t->r, s->expr);
-    read_lines(t, n, &s->body);
+    irread_lines(t, n, &s->body);
     t->r.scope.n = outer;
     node_append(t->r.arena, parent, n);
+}
+
+static bool is_block(const TreeStmt *s) {
+    static const char *const keywords[] = {"for", "grid", "if", "seq"};
+    return irread_position(s->label.keyword, 4, keywords) >= 0;
 }
 
 static void read_line(TileReader *t, Node *parent, const TreeStmt *s) {
@@ -273,19 +273,23 @@ static void read_line(TileReader *t, Node *parent, const TreeStmt *s) {
         irread_fail(&t->r, s->range, "this stands outside of all blocks");
     else if (s->kind == STMT_EQUATION)
         read_operation(t, parent, s);
-    else if (is_line(s, "store"))
+    else if (irread_is_line(s, "store"))
         read_store(t, s);
-    else if (is_line(s, "local"))
+    else if (irread_is_line(s, "local"))
         read_locals(t, parent, s);
-    else if (is_line(s, "tile"))
+    else if (irread_is_line(s, "tile"))
         read_grid_dim(t, parent, s);
-    else if (is_line(s, "after"))
+    else if (irread_is_line(s, "after"))
         read_offset(t, parent, s);
+    else if (irread_is_line(s, "program") || irread_is_line(s, "task"))
+        irread_program(t, parent, s);
+    else if (!is_block(s))
+        irread_fail(&t->r, s->range, "this stands inside of a program, at the move level");
     else
         read_block(t, parent, s);
 }
 
-static void read_lines(TileReader *t, Node *parent, const TreeStmts *lines) {
+void irread_lines(TileReader *t, Node *parent, const TreeStmts *lines) {
     for (int i = 0; i < lines->n; i++)
         if (irread_is_tile(lines->at[i]) || parent != t->tile->root)
             read_line(t, parent, lines->at[i]);
@@ -297,36 +301,24 @@ static bool verify_tile(const void *tile, FILE *why) {
     return ir_verify_tile(tile, why);
 }
 
-// The text does not say which reads can leave a bordered dimension: all are taken to, which costs a test and changes no value.
-static bool mark_borders(Expr *e, void *data) {
-    (void)data;
-    for (int d = 0; e->op == OP_READ && d < e->n; d++)
-        if (e->tensor->border[d].kind != BORDER_NONE)
-            e->outside |= (1u | EXPR_EMPTY_BORDER) << d;
-    return true;
-}
-
-static void mark_node(Node *n) {
-    if (n->value)
-        expr_walk(n->value, mark_borders, NULL);
-    for (int i = 0; i < n->guards.n; i++)
-        expr_walk(n->guards.at[i], mark_borders, NULL);
-    for (int i = 0; i < n->body.n; i++)
-        mark_node(n->body.at[i]);
+TileKernel *irread_tile_kernel(TileReader *t, const TreeFile *f, const TreeKernel *kernel) {
+    Arena *a = t->r.arena;
+    t->tile = ARENA_NEW(a, TileKernel);
+    irread_kernel(&t->r, f, kernel);
+    const Kernel *k = t->r.kernel;
+    t->tile->kernel = k;
+    t->tile->root = node_new(a, NODE_SEQ);
+    t->tile->storage = ARENA_ARRAY(a, Storage, k->tensors.n + 1);
+    for (int i = 0; i < k->tensors.n; i++)
+        t->tile->storage[i] = (Storage){.tensor = k->tensors.at[i], .dim = ARENA_ARRAY(a, StorageDim, k->tensors.at[i]->rank + 1)};
+    t->r.scope.n = 0;
+    irread_lines(t, t->tile->root, &kernel->stmts);
+    return t->tile;
 }
 
 TileKernel *ir_read_tile(Arena *a, Diags *d, const TreeFile *f, const TreeKernel *kernel) {
-    TileReader t = {.r = {.arena = a, .diags = d, .tile = true}, .tile = ARENA_NEW(a, TileKernel)};
-    irread_kernel(&t.r, f, kernel);
-    const Kernel *k = t.r.kernel;
-    t.tile->kernel = k;
-    t.tile->root = node_new(a, NODE_SEQ);
-    t.tile->storage = ARENA_ARRAY(a, Storage, k->tensors.n + 1);
-    for (int i = 0; i < k->tensors.n; i++)
-        t.tile->storage[i] = (Storage){.tensor = k->tensors.at[i], .dim = ARENA_ARRAY(a, StorageDim, k->tensors.at[i]->rank + 1)};
-    t.r.scope.n = 0;
-    read_lines(&t, t.tile->root, &kernel->stmts);
-    mark_node(t.tile->root);
+    TileReader t = {.r = {.arena = a, .diags = d, .level = "tile"}};
+    irread_tile_kernel(&t, f, kernel);
     irread_verify(&t.r, verify_tile, t.tile);
     irread_end(&t.r);
     return t.r.failed ? NULL : t.tile;

@@ -8,29 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *ir_as_text(const Kernel *k, const TileKernel *t, size_t *size)
+char *ir_as_text(const IrShown *shown, size_t *size)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
     if (!out)
         return NULL;
-    if (t)
-        ir_print_tile(out, t);
+    TileKernel *tile = (TileKernel *)shown->tile;
+    if (shown->target)
+        ir_print_bundles(out, 1, &tile, shown->target, shown->bundled);
+    else if (tile)
+        ir_print_tile(out, tile);
     else
-        ir_print_task(out, k);
+        ir_print_task(out, shown->kernel);
     fclose(out);
     return text;
 }
 
-bool ir_reads_back(const char *text, size_t size, bool tile, FILE *why)
+// The same of what the text says; both NULL after errors.
+static IrShown read_back(Arena *a, Diags *d, const TreeFile *f, const IrShown *shown)
+{
+    IrShown again = { .target = shown->target, .bundled = shown->bundled };
+    if (!f || f->kernels.n == 0)
+        return again;
+    if (shown->target)
+        again.tile = ir_read_bundles(a, d, f, f->kernels.at[0]);
+    else if (shown->tile)
+        again.tile = ir_read_tile(a, d, f, f->kernels.at[0]);
+    else
+        again.kernel = ir_read_task(a, d, f, f->kernels.at[0]);
+    return again;
+}
+
+bool ir_reads_back(const IrShown *shown, const char *text, size_t size, FILE *why)
 {
     Arena *a = arena_new();
     Sources sources = { .arena = a };
     Diags *d = diags_new(a, &sources, why ? why : stderr);
-    const TreeFile *file = parse_file(a, d, source_add(&sources, "<ir>", text, size));
-    TileKernel *t = file && file->kernels.n && tile ? ir_read_tile(a, d, file, file->kernels.at[0]) : NULL;
-    Kernel *k = file && file->kernels.n && !tile ? ir_read_task(a, d, file, file->kernels.at[0]) : NULL;
-    char *again = t || k ? ir_as_text(k, t, &size) : NULL;
+    IrShown back = read_back(a, d, parse_file(a, d, source_add(&sources, "<ir>", text, size)), shown);
+    char *again = back.tile || back.kernel ? ir_as_text(&back, &size) : NULL;
     bool same = again && strcmp(text, again) == 0;
     if (why && !same) {
         diags_flush(d);

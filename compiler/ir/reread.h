@@ -6,9 +6,12 @@
 
 #include <stdio.h>
 
-// The text of the task level, or of the tile level when `t` is given; malloc'd, NULL when there is no memory for it.
-char *ir_as_text(const Kernel *k, const TileKernel *t, size_t *size);
-// Does it? `why` (may be NULL) gets the diagnostics, or the other text.
-bool ir_reads_back(const char *text, size_t size, bool tile, FILE *why);
+// What a text shows: the task level, or the tile level when `tile` is given, or its programs for `target`, with bundles or without.
+typedef struct { const Kernel *kernel; const TileKernel *tile; const BundleTarget *target; bool bundled; } IrShown;
+
+// malloc'd; NULL when there is no memory for it.
+char *ir_as_text(const IrShown *shown, size_t *size);
+// Does it read back? `why` (may be NULL) gets the diagnostics, or the other text.
+bool ir_reads_back(const IrShown *shown, const char *text, size_t size, FILE *why);
 
 #endif

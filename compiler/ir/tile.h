@@ -53,6 +53,7 @@ typedef struct {
 } GridDim;
 
 typedef struct BundleProgram BundleProgram;     // ir/bundles.h
+typedef struct BundleTarget BundleTarget;       // there, too
 typedef struct Node Node;
 typedef VEC(Node *) NodeList;
 struct Node {

@@ -8,7 +8,9 @@
 
 #include "base/closest.h"
 #include "emit/emit.h"
+#include "ir/bundles.h"
 #include "ir/print.h"
+#include "ir/read.h"
 #include "ir/reread.h"
 #include "ir/verify.h"
 #include "machine/machine.h"
@@ -31,6 +33,7 @@ typedef struct {
     Diags *d;
     const PipelineOptions *o;
     const Machine *machine;
+    BundleTarget target;         // the machine, where it emits bundles
     Kernels *normal;             // normalised, for --emit-ir=task
     bool textual;                // the file is textual IR
 } Pipeline;
@@ -43,7 +46,7 @@ typedef struct {
     Schedule *schedule;
     Plan *plan;
     TileKernel *tile;
-    bool inlined, lowered;       // `inline` is carried out; the tile level is complete
+    bool inlined, lowered, placed;      // `inline` is carried out; the tile level is complete; and the move level
 } Job;
 
 // ---- the passes ---------------------------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ static bool run_storage(Job *j)
     j->tile->kernel = j->kernel;
     j->tile->root = j->plan->root;
     storage_assign(j->plan, j->tile);
-    for (int i = 0; i < j->plan->leaves.n; i++)
+    for (int i = 0; i < j->plan->leaves.n && j->p->machine->emits_c; i++)
         capacity_check(j->plan, j->tile, j->plan->leaves.at[i]);
     return true;
 }
@@ -146,9 +149,21 @@ static bool run_vectorize(Job *j)
     return true;
 }
 
+static void name_programs(Arena *a, Node *n)
+{
+    if (n->program)
+        program_name(a, n->program);
+    if (n->otherwise)
+        program_name(a, n->otherwise);
+    for (int i = 0; n->kind != NODE_GRID && i < n->body.n; i++)
+        name_programs(a, n->body.at[i]);
+}
+
 static bool run_place(Job *j)
 {
     place_kernel(j->plan, j->tile);
+    name_programs(j->p->a, j->tile->root);
+    j->placed = j->p->machine->emits_bundles;
     return true;
 }
 
@@ -212,7 +227,9 @@ static void dump(const Job *j, const char *pass)
         return;
     bool several = strchr(j->p->o->target, ',') != NULL;
     fprintf(j->p->o->dump, "// kernel %s%s%s after %s\n", j->kernel->name, several ? " for " : "", several ? j->p->machine->name : "", pass);
-    if (j->lowered)
+    if (j->placed)
+        ir_print_bundles(j->p->o->dump, 1, &j->tile, &j->p->target, false);
+    else if (j->lowered)
         ir_print_tile(j->p->o->dump, j->tile);
     else
         print_task(j->p->o->dump, j);
@@ -225,25 +242,36 @@ enum { ALWAYS_VERIFY = 1 };
 enum { ALWAYS_VERIFY = 0 };
 #endif
 
-static bool is_good(const Job *j, const char *text, size_t size, FILE *why)
+static bool is_good(const Job *j, const IrShown *shown, const char *text, size_t size, FILE *why)
 {
     bool sound = j->lowered ? ir_verify_tile(j->tile, why) : ir_verify_task(j->kernel, why);
-    return sound && text && ir_reads_back(text, size, j->lowered, why);
+    sound = sound && (!j->placed || ir_verify_bundles(j->tile, j->p->target.nmemories, true, why));
+    return sound && text && ir_reads_back(shown, text, size, why);
+}
+
+static void verify_text(const Job *j, const char *pass, const IrShown *shown)
+{
+    size_t size = 0;
+    char *text = ir_as_text(shown, &size);
+    if (!is_good(j, shown, text, size, NULL)) {
+        fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
+        is_good(j, shown, text, size, stderr);
+        fprintf(stderr, "\n%s", text);
+        abort();
+    }
+    free(text);
 }
 
 static void verify(const Job *j, const char *pass)
 {
     if (!ALWAYS_VERIFY && !j->p->o->verify_each)
         return;
-    size_t size = 0;
-    char *text = ir_as_text(j->kernel, j->lowered ? j->tile : NULL, &size);
-    if (!is_good(j, text, size, NULL)) {
-        fprintf(stderr, "ptoc: the IR is broken after %s: ", pass);
-        is_good(j, text, size, stderr);
-        fprintf(stderr, "\n%s", text);
-        abort();
-    }
-    free(text);
+    const TileKernel *tile = j->lowered ? j->tile : NULL;
+    verify_text(j, pass, &(IrShown){ .kernel = j->kernel, .tile = tile });
+    if (!j->placed)
+        return;
+    verify_text(j, pass, &(IrShown){ .kernel = j->kernel, .tile = tile, .target = &j->p->target });
+    verify_text(j, pass, &(IrShown){ .kernel = j->kernel, .tile = tile, .target = &j->p->target, .bundled = true });
 }
 
 static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
@@ -276,20 +304,56 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
     return fine ? j.tile : NULL;
 }
 
-// Textual IR of the tile level has been through all passes.
+// ---- textual IR of the tile level and below -----------------------------------------------------------------------------
+
+static bool refuse(const Pipeline *p, const Kernel *k, const char *what)
+{
+    diag_report(p->d, D_UNSUPPORTED, k->range, "%s", what);
+    return false;
+}
+
+static bool has_task(const Node *grid)
+{
+    return program_is_task(grid->program) || (grid->otherwise && program_is_task(grid->otherwise));
+}
+
+static bool is_loose(const BundleProgram *b)
+{
+    return b && b->bundles.n == 0;
+}
+
+// A grid that has no program is the scalar unit's.
+static bool take_node(const Pipeline *p, const Kernel *k, Node *n)
+{
+    if (n->kind == NODE_GRID && p->machine->emits_bundles && !n->program)
+        n->program = place_task(p->a, n);
+    const char *level = p->o->emit_ir ? p->o->emit_ir : "c";
+    bool fine = true;
+    if (n->program && !has_task(n) && strcmp(level, "tile") == 0)
+        fine = refuse(p, k, "its tile level is gone: grids are programs of an accelerator");
+    if (is_loose(n->program) && strcmp(level, "task") != 0 && strcmp(level, "move") != 0)
+        fine = refuse(p, k, "the move level has no bundles: ask for them where it was made (--emit-bundles)");
+    for (int i = 0; fine && n->kind != NODE_GRID && i < n->body.n; i++)
+        fine = take_node(p, k, n->body.at[i]);
+    return fine;
+}
+
+// It has been through all passes.
 static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
 {
     Kernel *k = (Kernel *)t->kernel;
     VEC_PUSH(p->a, p->normal, k);
     if (p->o->emit_schedule)
         fprintf(p->o->schedule_out, "// %s: the tile level no longer knows the schedule it comes from\n", k->name);
-    return t;
+    return take_node(p, k, t->root) ? t : NULL;
 }
 
 // ---- what is asked for ------------------------------------------------------------------------------------------------
 
 static bool is_machine(const TreeFile *file, int n, const char *const *names, const char *word)
 {
+    if (strcmp(word, "cpu") == 0)
+        return true;
     for (int i = 0; i < n; i++)
         if (schedule_machine_is(names[i], word))
             return true;
@@ -315,13 +379,36 @@ static void check_machines(const Pipeline *p, const TreeFile *file, const char *
     }
 }
 
-static bool is_built(const Pipeline *p)
+// Is there such a level, for the machine?
+static bool is_known_level(const Pipeline *p)
 {
     const char *level = p->o->emit_ir;
-    if (!level || strcmp(level, "move") != 0)
+    if (!level || p->machine->emits_bundles || (strcmp(level, "move") != 0 && strcmp(level, "bundles") != 0))
         return true;
-    diag_report(p->d, D_UNSUPPORTED, (Range){ 0, 0 }, "the move level comes with the accelerator");
+    diag_report(p->d, D_UNSUPPORTED, (Range){ 0, 0 }, "the machine `%s` has no move level: it runs C, and no bundles", p->machine->name);
     return false;
+}
+
+static BundleTarget target_of(const Machine *m)
+{
+    BundleTarget t = { .machine = m->name, .set = m->set };
+    for (int i = 0; m->emits_bundles && i < m->nmemories; i++)
+        t.memory[t.nmemories++] = m->memory[i].name;
+    return t;
+}
+
+// A file of bundles is for one machine, with these memories.
+static bool is_for(const Pipeline *p, const TreeFile *file)
+{
+    BundleTarget t;
+    if (!ir_is_bundles(file))
+        return true;
+    bool same = ir_read_target(p->a, p->d, file, &t) && strcmp(t.machine, p->target.machine) == 0 && t.nmemories == p->target.nmemories;
+    for (int i = 0; same && i < t.nmemories; i++)
+        same = strcmp(t.memory[i], p->target.memory[i]) == 0;
+    if (!same)
+        diag_report(p->d, D_IR, file->machine_range, "this file is not for the machine `%s` as it is: other memories", p->machine->name);
+    return same;
 }
 
 static const char *guard_of(Arena *a, const char *header)
@@ -396,6 +483,8 @@ static void print_ir(const Pipeline *p, const TileKernels *done)
 {
     if (p->o->emit_ir && strcmp(p->o->emit_ir, "task") == 0)
         ir_print_tasks(p->o->ir_out, p->normal->n, p->normal->at);
+    else if (p->o->emit_ir && strcmp(p->o->emit_ir, "tile") != 0)
+        ir_print_bundles(p->o->ir_out, done->n, done->at, &p->target, strcmp(p->o->emit_ir, "bundles") == 0);
     else if (p->o->emit_ir)
         ir_print_tiles(p->o->ir_out, done->n, done->at);
 }
@@ -403,11 +492,9 @@ static void print_ir(const Pipeline *p, const TileKernels *done)
 bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *o, FILE *c_out, FILE *h_out)
 {
     Kernels normal = { 0 };
-    Pipeline p = { a, isl, d, o, NULL, &normal, file->level != NULL };
+    Pipeline p = { .a = a, .isl = isl, .d = d, .o = o, .normal = &normal, .textual = file->level != NULL };
     Machines machines = { 0 };
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
-    if (!is_built(&p))
-        return false;
     if (!machines_load(a, dir, o->target, o->machine_set, &machines, &error)) {
         diag_report(d, D_MACHINE, (Range){ 0, 0 }, "%s", error);
         return false;
@@ -420,7 +507,8 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     for (int i = 0; i < machines.n; i++) {
         TileKernels done = { 0 };
         eo.machine = p.machine = machines.at[i];
-        if (!compile_target(&p, m, &done))
+        p.target = target_of(p.machine);
+        if (!is_known_level(&p) || !is_for(&p, file) || !compile_target(&p, m, &done))
             return false;
         print_ir(&p, &done);
         if (c_out)

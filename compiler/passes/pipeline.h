@@ -27,7 +27,7 @@ typedef struct {
     FILE *explain_out;
     bool emit_schedule;
     FILE *schedule_out;
-    const char *emit_ir;         // "task", "tile" or "move"; to `ir_out`
+    const char *emit_ir;         // "task", "tile", "move" or "bundles"; to `ir_out`
     FILE *ir_out;
     Tilings *tilings;            // gets the tiles of all outputs
     TilingSteps *steps;          // gets what a machine of bundles does at once

@@ -450,7 +450,7 @@ static const struct {
     { "materialize", "t, ...", "keeps t as a whole", read_materialize },
     { "fold", "t.i = n, ...", "at most n planes of t along i", read_fold },
     { "overlap", "t.i = (before, after), ...", "the halo on which a fused t is computed around each tile", read_overlap },
-    { "place", "t, ... in TIER", "where tensors live", read_place },
+    { "place", "t, e.t, ... in TIER", "where tensors, or what an equation reads of them, live", read_place },
     { "buffer", "t = n, ...", "single, double or triple buffering", read_buffer },
     { "prefetch", "t = n, ...", "tiles fetched ahead", read_prefetch },
     { "engine", "t = UNIT", "the unit that computes", read_engine },

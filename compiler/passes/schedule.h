@@ -61,6 +61,9 @@ typedef struct {
     Range memory_range, slots_range, ahead_range;
 } TensorWish;
 
+// What an equation reads of a tensor, in a memory of its own: `place p.x in L1`.
+typedef struct { const Stmt *stmt; const Tensor *tensor; int memory; Range range; } ReadWish;
+
 typedef struct { int64_t lo, hi; } DimHint;                          // hi 0: none
 
 typedef struct {
@@ -68,6 +71,7 @@ typedef struct {
     Program *g;
     StmtWish **stmt;                                                 // by statement id; NULL: nothing is asked for
     TensorWish **tensor;                                             // by tensor id
+    VEC(ReadWish) reads;
     DimHint *hint;                                                   // by dim id
     VEC(Range) classes;                                              // of `fuse`: where class i + 1 comes from
     VEC(Range) told;                                                 // what has been complained about
@@ -89,7 +93,7 @@ Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machi
 // A kernel that schedule_inline returned, without the directives that it carried out; for its text.
 Kernel *schedule_inlined(Arena *a, const Kernel *k, const Machine *m);
 
-// Does a machine of this name go by `word`? It does by its name, the first parts of it, and `cpu`.
+// Does a machine of this name go by `word`? It does by its name and the first parts of it.
 bool schedule_machine_is(const char *name, const char *word);
 
 // One line a directive: name, what it takes, what it does; for --help.

@@ -41,10 +41,31 @@ static void put(Reader *r, Tensor *t, int memory, Range range)
     }
 }
 
-// place a, b in L1, c in L0
+// `x`, or `p.x`: what p reads of x.
+typedef struct { Tensor *tensor; Targets readers; } Placed;
+
+static bool read_placed(Reader *r, const TreeWord *name, Placed *p)
+{
+    const char *tensor, *owner = reader_owner(r, name->text, &tensor);
+    *p = (Placed){ 0 };
+    if (owner && !reader_statements(r, owner, name->range, true, &p->readers))
+        return false;
+    p->tensor = reader_tensor(r, owner ? tensor : name->text, name->range);
+    return p->tensor;
+}
+
+static void place(Reader *r, const Placed *p, int memory, Range range)
+{
+    if (p->readers.n == 0)
+        put(r, p->tensor, memory, range);
+    for (int i = 0; i < p->readers.n; i++)
+        VEC_PUSH(r->c.a, &r->s->reads, ((ReadWish){ p->readers.at[i].stmt, p->tensor, memory, range }));
+}
+
+// place a, b in L1, p.x in L1, c in L0
 void read_place(Reader *r, const TreeDirective *d)
 {
-    VEC(Tensor *) waiting = { 0 };
+    VEC(Placed) waiting = { 0 };
     if (!is_managed(r, d))
         return;
     for (int i = 0; i < d->clauses.n; i++) {
@@ -56,14 +77,14 @@ void read_place(Reader *r, const TreeDirective *d)
             return;
         }
         w.at++;
-        Tensor *t = reader_tensor(r, name->text, name->range);
-        if (t)
-            VEC_PUSH(r->c.a, &waiting, t);
+        Placed p;
+        if (read_placed(r, name, &p))
+            VEC_PUSH(r->c.a, &waiting, p);
         if (!words_accept(&w, "in"))
             continue;
         int memory = read_memory(r, words_peek(&w), c->range);
         for (int k = 0; k < waiting.n && memory >= 0; k++)
-            put(r, waiting.at[k], memory, d->range);
+            place(r, &waiting.at[k], memory, d->range);
         waiting.n = 0;
     }
     if (waiting.n || d->clauses.n == 0)

@@ -310,8 +310,6 @@ static bool same_letter(char x, char y)
 // `x86_64` stands for x86-64-v3 and x86-64-v4: a name, or its first parts. Paths have no '-'.
 bool schedule_machine_is(const char *name, const char *word)
 {
-    if (strcmp(word, "cpu") == 0)
-        return true;                                // all that is built so far
     while (*word && same_letter(*name, *word)) {
         name++;
         word++;
@@ -321,5 +319,7 @@ bool schedule_machine_is(const char *name, const char *word)
 
 bool schedule_applies(WordContext *c, const TreeSchedule *s)
 {
+    if (s->machine && strcmp(s->machine, "cpu") == 0)
+        return c->machine->emits_c;
     return !s->machine || schedule_machine_is(c->machine->name, s->machine) || schedule_machine_is(c->machine->isa, s->machine);
 }

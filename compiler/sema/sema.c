@@ -179,7 +179,7 @@ static void check_schedules(SemaFile *f)
 
 static Kernel *read_tile(Arena *a, Diags *diags, const TreeFile *file, const TreeKernel *tree, Module *module)
 {
-    TileKernel *t = ir_read_tile(a, diags, file, tree);
+    TileKernel *t = ir_is_bundles(file) ? ir_read_bundles(a, diags, file, tree) : ir_read_tile(a, diags, file, tree);
     if (!t) return NULL;
     VEC_PUSH(a, &module->tiles, t);
     return (Kernel *)t->kernel;
@@ -188,7 +188,7 @@ static Kernel *read_tile(Arena *a, Diags *diags, const TreeFile *file, const Tre
 static Kernel *read_or_analyse(SemaFile *f, const TreeKernel *tree, Module *module)
 {
     if (!f->tree->level) return analyse(f, tree);
-    if (strcmp(f->tree->level, "tile") == 0) return read_tile(f->arena, f->diags, f->tree, tree, module);
+    if (strcmp(f->tree->level, "tile") == 0 || ir_is_bundles(f->tree)) return read_tile(f->arena, f->diags, f->tree, tree, module);
     return ir_read_task(f->arena, f->diags, f->tree, tree);
 }
 
@@ -202,6 +202,8 @@ Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file)
         diag_report(diags, D_UNSUPPORTED, file->imports.at[i].range, "`import` is not built yet");
         diag_help(diags, "copy the kernels of `%s` into this file", file->imports.at[i].path);
     }
+    if (file->machine && !ir_is_bundles(file))
+        diag_report(diags, D_IR, file->machine_range, "only a file of the move level, or of bundles, says its machine");
     bool *first = ARENA_ARRAY(a, bool, file->kernels.n + 1);
     for (int i = 0; i < file->kernels.n; i++) first[i] = name_kernel(&f, file->kernels.at[i]);
     for (int i = 0; i < file->kernels.n && !diags_full(diags); i++) {

@@ -187,7 +187,8 @@ static void print_bare(Out *out, const Tree *t, int needed) {
         print_at(out, t->args.at[1], P_EXPR);
         break;
     case TREE_NAMED:
-        fprintf(out->file, "%s = ", t->text);
+        print_name(out, t->text);
+        fputs(" = ", out->file);
         print_at(out, t->args.at[0], P_EXPR);
         break;
     case TREE_OPERATOR:
@@ -298,21 +299,27 @@ static void print_label(Out *out, const TreeStmt *s) {
 
 static void print_stmts(Out *out, const TreeStmts *stmts, int indent);
 
-// "store t scratch 1: full(0, N), drop", "for i in 0..N: serial", "if i < N", "local t, u"
+// "store t scratch 1: full(0, N), drop", "for i in 0..N: serial", "if i < N", "local t, u", "buffer x_L1 on L1: f16"
 static void print_node(Out *out, const TreeStmt *s, int indent) {
     const char *keyword = s->label.keyword;
-    bool list = strcmp(keyword, "local") == 0 || strcmp(keyword, "after") == 0;
+    bool list = strcmp(keyword, "local") == 0 || strcmp(keyword, "after") == 0 || strcmp(keyword, "need") == 0;
+    bool stored = strcmp(keyword, "store") == 0;
     fputs(keyword, out->file);
     if (s->names.n) {
         putc(' ', out->file);
         print_name(out, s->names.at[0].name);
     }
-    if (s->label.word)
+    if (s->label.word && stored)
         fprintf(out->file, " %s %d", s->label.word, s->label.origin);
+    if (s->label.word && !stored) {
+        fputs(" on ", out->file);
+        print_name(out, s->label.word);
+    }
     if (s->expr) {
         fputs(s->names.n ? " in " : " ", out->file);
         print_at(out, s->expr, P_OR);
     }
+    print_conds(out, &s->conds);
     fputs(!s->subs.n ? "" : list ? " " : ": ", out->file);
     print_list(out, &s->subs);
     if (!s->has_body)
@@ -482,6 +489,11 @@ static void separate(Out *out, bool *first) {
 static void print_file(Out *out, const TreeFile *f) {
     if (f->level)
         fprintf(out->file, "ir %s;\n", f->level);
+    if (f->machine) {
+        fprintf(out->file, "on %s%s", f->machine, f->machine_args.n ? ": " : "");
+        print_list(out, &f->machine_args);
+        fputs(";\n", out->file);
+    }
     bool first = f->imports.n == 0 && !f->level;
     for (int i = 0; i < f->imports.n; i++)
         fprintf(out->file, "import %s;\n", f->imports.at[i].path);

@@ -68,7 +68,7 @@ typedef enum {
     STMT_DECL,       // u: f32[...];
     STMT_EQUATION,   // y[...] = e tail;   view when `view`; several names when names.n > 1
     STMT_CALL,       // log("...", e) tail;
-    STMT_NODE,       // for j in 0..N: parallel { }   and other lines of the tile level, in textual IR
+    STMT_NODE,       // for j in 0..N: parallel { }   and other lines of the tile level and below, in textual IR
 } StmtKind;
 
 typedef struct { const char *name; Range range; } TreeName;
@@ -87,7 +87,7 @@ struct TreeStmt {
     TreeList subs;               // left subscripts. STMT_NODE: arguments
     TreeType type;               // STMT_DECL
     Tree *expr;                  // STMT_EQUATION: right side; STMT_CALL: the call. STMT_NODE: a range or condition
-    TreeList conds;              // the tail; a bare `otherwise` tail is one TREE_OTHERWISE
+    TreeList conds;              // the tail; a bare `otherwise` tail is one TREE_OTHERWISE. STMT_NODE: `where`
     TreeLabel label;             // textual IR only (ir/print.h)
     bool has_body;
     TreeStmts body;              // STMT_NODE
@@ -125,6 +125,9 @@ typedef struct { const char *path; Range range; } TreeImport;
 
 typedef struct {
     const char *level;           // of textual IR, "task" for `ir task;`; NULL: a .pto file
+    const char *machine;         // of textual IR, `on davinci: DDR, L1, L0;`; NULL: of none
+    Range machine_range;
+    TreeList machine_args;
     VEC(TreeImport) imports;
     VEC(TreeKernel *) kernels;
     VEC(TreeSchedule *) schedules;

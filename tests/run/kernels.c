@@ -63,12 +63,13 @@ bool compile_c(const char *path) {
 }
 
 bool round_trip(const char *path) {
-    static const char *const levels[] = {"task", "tile"};       // the move level comes with the accelerator
+    static const struct { const char *level, *target; } levels[] = {{"task", ""}, {"tile", ""}, {"move", "--target=davinci"}, {"bundles", "--target=davinci"}};
     bool ok = true;
-    for (int i = 0; i < 2; i++) {
-        char *one = quote(text("%s/%s1.ptoir", scratch, levels[i])), *two = quote(text("%s/%s2.ptoir", scratch, levels[i]));
-        ok = expect_exit(0, NULL, "%s --verify-each --emit-ir=%s %s -o %s && %s --emit-ir=%s %s -o %s && diff %s %s", quote(setup.ptoc), levels[i], quote(path),
-                         one, quote(setup.ptoc), levels[i], one, two, one, two) && ok;
+    for (int i = 0; i < 4; i++) {
+        const char *level = levels[i].level;
+        char *one = quote(text("%s/%s1.ptoir", scratch, level)), *two = quote(text("%s/%s2.ptoir", scratch, level));
+        ok = expect_exit(0, NULL, "%s --verify-each --emit-ir=%s %s %s -o %s && %s --emit-ir=%s %s -o %s && diff %s %s", quote(setup.ptoc), level, levels[i].target, quote(path),
+                         one, quote(setup.ptoc), level, one, two, one, two) && ok;
     }
     return ok;
 }
