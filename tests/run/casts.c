@@ -1,5 +1,5 @@
 // Conversions at the edges of the types: shared/data/cast-edges, bit for bit (NaN matches NaN), on every target that
-// runs here.
+// runs here and on a modelled machine.
 #include "run.h"
 
 #include <math.h>
@@ -69,5 +69,6 @@ void add_casts(void) {
         *strrchr(folder, '/') = '\0';
         for (char **target = runnable_targets(); *target; target++)
             test_add((Test){.group = "casts", .name = text("%s/%s", base_name(folder), *target), .run = run_cast, .path = folder, .arg = *target});
+        test_add((Test){.group = "casts", .name = text("%s/davinci", base_name(folder)), .run = run_cast, .path = folder, .arg = "davinci"});
     }
 }

@@ -1,4 +1,5 @@
-// PolyBench: tests/polybench/*.pto on the data in shared/data/polybench, which is read where it lies.
+// PolyBench: tests/polybench/*.pto on the data in shared/data/polybench, which is read where it lies; on the CPU and on
+// a modelled machine.
 //
 // A file says which case it is (`// case: NAME`), what each parameter of the kernel takes (`// args: A0=A T=TSTEPS`:
 // an input array, a size or a scalar of the case) and which output is which array (`// outs: A=A`). The rule of
@@ -68,8 +69,12 @@ static bool compare_array(const char *name, const Array *got, const Array *want,
     return false;
 }
 
+// "SIZE" or "SIZE TARGET".
+static char *size_of(const Test *t) { return text("%.*s", (int)strcspn(t->arg, " "), t->arg); }
+static char *target_option(const Test *t) { return strchr(t->arg, ' ') ? text(" --target=%s", strchr(t->arg, ' ') + 1) : text("%s", ""); }
+
 static char *command_line(const Test *t, const char *folder, char **facts) {
-    char *command = text("%s run %s", quote(setup.ptoc), quote(t->path));
+    char *command = text("%s run %s%s", quote(setup.ptoc), quote(t->path), target_option(t));
     char *args = directive(t->path, "args"), *outs = directive(t->path, "outs");
     for (char *word = strtok(args, " "); word; word = strtok(NULL, " ")) {
         char *from = strchr(word, '=') + 1, *value = case_file(facts, "input", from);
@@ -107,7 +112,7 @@ static bool compare_all(const Test *t, const char *folder, char **facts) {
 static Verdict run_case(const Test *t) {
     if (!setup.shared)
         return skip("no data: PTO_SHARED or ../shared has no data/polybench");
-    char *folder = text("%s/data/polybench/%s/%s", setup.shared, directive(t->path, "case"), t->arg);
+    char *folder = text("%s/data/polybench/%s/%s", setup.shared, directive(t->path, "case"), size_of(t));
     char *content = read_file(text("%s/case.txt", folder));
     if (!content)
         return skip("no data in %s", folder);
@@ -120,6 +125,7 @@ static Verdict run_case(const Test *t) {
 void add_polybench(void) {
     static const char *const sizes[] = {"mini", "small", "odd"};
     for (char **f = files(text("%s/tests/polybench", setup.source), ".pto"); *f; f++)
-        for (int i = 0; i < 3; i++)
-            test_add((Test){.group = "polybench", .name = text("%s/%s", stem(*f), sizes[i]), .run = run_case, .path = *f, .arg = sizes[i]});
+        for (int i = 0; i < 6; i++)
+            test_add((Test){.group = "polybench", .name = text("%s/%s%s", stem(*f), sizes[i % 3], i < 3 ? "" : "-davinci"), .run = run_case, .path = *f,
+                            .arg = text("%s%s", sizes[i % 3], i < 3 ? "" : " davinci")});
 }
