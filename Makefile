@@ -151,6 +151,15 @@ $(BUILD)/tests/run/run: $(filter $(BUILD)/tests/run/%,$(tool_obj))
 $(BUILD)/tests/fuzz/fuzz: $(filter $(BUILD)/tests/fuzz/%,$(tool_obj))
 	$(call say,LINK)$(link) -o $@ $^
 
+# Compiled programs, changed: runs them in the runtime's model, which the kernels that it loads see too.
+mutate_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutate/*.c))
+tools += $(BUILD)/tests/mutate/mutate
+$(mutate_obj): $(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)$(compile) -Wno-pedantic -c -o $@ $<
+$(BUILD)/tests/mutate/mutate: $(mutate_obj) $(runtime_obj)
+	$(call say,LINK)$(link) $(OPENMP) -rdynamic -o $@ $^ $(RUNTIME_LIBS) -ldl
+
 # Unit tests need Check; without it the runner reports them skipped.
 unit = $(if $(shell $(PKGCONF) --exists check 2>/dev/null && echo yes),$(BUILD)/tests/unit/unit)
 JOBS ?= 2
@@ -166,6 +175,8 @@ fuzz: all $(tools) ## random programs against the reference evaluator until one 
 	@mkdir -p $(BUILD)/tests/fuzz/found
 	@CC='sh tests/fuzz/cc.sh -O1 $(CC)' PTOC=$(BUILD)/bin/ptoc $(BUILD)/tests/fuzz/fuzz -s $(SEED) -o $(BUILD)/tests/fuzz/found
 SEED ?= $(shell date +%s)
+mutate: all $(tools) ## compiled programs changed one place at a time, on the modelled machines; prints what each change led to
+	@PTO_MUTATE=all $(run_tests) -v mutate
 
 # ---- demo, bench ----
 demo: ## builds, then times the headline kernel and filters an image
@@ -212,5 +223,5 @@ help: ## this list
 	@echo '  CONFIG=release|debug|asan|tsan|coverage  CC=gcc|clang  CFLAGS=...  BUILD=folder'
 
 always:
-.PHONY: all check check-only fuzz demo bench bench-model install install-only uninstall clean help always
--include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(tool_obj:.o=.d)
+.PHONY: all check check-only fuzz mutate demo bench bench-model install install-only uninstall clean help always
+-include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(tool_obj:.o=.d) $(mutate_obj:.o=.d)

@@ -226,7 +226,8 @@ bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf)
         block_sizes(&b);
     if (b.refusal) {
         grid->refusal = b.refusal;
-        wish_report_refusal(&b, b.refusal);
+        if (!b.told)
+            wish_report_refusal(&b, b.refusal);
         return false;
     }
     for (int q = 0; q < b.naxes; q++)

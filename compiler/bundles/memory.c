@@ -81,6 +81,18 @@ static void add_offset(Block *b, Operand *o, const Tensor *t, int d, Expr *strid
     block_affine_add(b, &o->address, &bytes, 1);
 }
 
+// A border is that of a dimension which begins at 0.
+static Span counted_from(Block *b, Span x, Expr *begin)
+{
+    Expr *zero = block_int(b, 0);
+    x.start.base = block_op2(b, OP_SUB, x.start.base ? x.start.base : zero, begin);
+    if (x.hi) {
+        x.lo = block_op2(b, OP_SUB, x.lo ? x.lo : zero, begin);
+        x.hi = block_op2(b, OP_SUB, x.hi, begin);
+    }
+    return x;
+}
+
 Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered)
 {
     Operand o = { .tensor = t, .rank = w->rank };
@@ -90,7 +102,7 @@ Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered)
         if (bordered && t->border[d].kind != BORDER_NONE)
             o.dim[d].border = t->border[d].kind;
         else if (bordered)
-            o.dim[d].border = BORDER_CLAMP;             // what a condition keeps from being read
+            o.dim[d].border = BORDER_ZERO;              // what a condition keeps from being read; a tensor may be empty
         if (bordered)
             o.dim[d].length = block_op2(b, OP_SUB, t->hi[d], t->lo[d]);
         Expr *extent = stored_extent(b, t, d);
@@ -98,6 +110,8 @@ Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered)
             add_offset(b, &o, t, d, stride);
         else
             o.dim[d].stride = block_int(b, 0);
+        if (bordered)
+            o.dim[d].at = counted_from(b, o.dim[d].at, t->lo[d]);
         stride = extent ? block_mul(b, stride, extent) : stride;
     }
     return o;

@@ -136,6 +136,10 @@ void block_nest(Block *b, BlockStmt *s)
         block_refuse(b, "an equation has more than %d indices", MAX_BOX);
         return;
     }
+    if (scan && stmt->eq->nest->reverse) {
+        block_refuse(b, "it scans backwards");               // loops over boxes run upwards
+        return;
+    }
     choose_order(b, s, order);
     UnitKind unit = scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR;
     MoveOp *op = block_op(b, wish_unit(b, stmt, unit) == UNIT_SCALAR ? UNIT_SCALAR : unit, MOVE_NEST, MOST_OPERANDS, stmt->eq);

@@ -387,8 +387,7 @@ void block_sizes(Block *b)
         explain(b, &s);
         return;
     }
-    if (s.smallest_bytes && build(b, &s.smallest))
-        wish_report_capacity(b);
+    b->told = s.smallest_bytes && build(b, &s.smallest) && wish_report_capacity(b);
     b->refusal = NULL;
     block_refuse(b, "%s", s.refusal ? s.refusal : "no block of it fits the memories");
 }

@@ -100,10 +100,28 @@ static Expr *rest_of(Block *b, const Stmt *s, Expr *e)
     return expr_simplify(b->a, expr_substitute(b->a, e, s->n, (Index *const *)s->index, zero));
 }
 
+static bool is_no_sum(Expr *e, void *data)
+{
+    bool *found = data;
+    bool divides = e->op == OP_DIV || e->op == OP_REM || e->op == OP_MOD || e->op == OP_FLOORDIV;
+    *found = *found || e->op == OP_READ || (divides && (e->args[1]->op != OP_CONST || e->args[1]->i == 0));
+    return !*found;
+}
+
+// What a launch can compute before its tasks run: nothing that is read, nothing that can fail, in the type of indices.
+static bool is_known(Expr *rest)
+{
+    bool found = false;
+    expr_walk(rest, is_no_sum, &found);
+    return !found && rest->type == DT_INDEX;
+}
+
 // [start, start + size) of a sum of indices, and the ends that it has over their whole domain.
 static bool window_dim(Block *b, const BlockStmt *s, Expr *sub, int level, Span *r)
 {
     Expr *rest = rest_of(b, s->s, sub);
+    if (!is_known(rest))
+        return false;
     *r = (Span){ .start.base = rest, .size = block_int(b, 1) };
     Expr *lo = rest, *hi = plus(b, rest, 1);
     bool cut = false;

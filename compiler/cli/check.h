@@ -22,6 +22,7 @@ typedef struct {
     const Bindings *dims;        // --dim
     Numbers edges;               // tile and vector sizes
     const Tilings *tilings;      // for messages; may be NULL
+    const TilingSteps *steps;    // whose edges are tried as well; may be NULL
     uint64_t seed;
     int64_t effort;
     int threads;                 // only this many; 0: 1, 2, 3 and all

@@ -71,7 +71,7 @@ static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const ch
     CheckJob job = {
         .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .machine_set = o->machine_set, .values = &o->values, .dims = &o->dims,
         .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort,
-        .tilings = &loaded->text.tilings, .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
+        .tilings = &loaded->text.tilings, .steps = &loaded->text.steps, .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
     };
     CheckResult result;
     return check_kernel(&job, &result);

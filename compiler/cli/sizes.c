@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EDGES = 16, TRIES = 400 };
+enum { MAX_EDGES = 16, MAX_STEPS = 5, MAX_SHIFT = 16, LARGE = 1 << 14, LARGEST = 1 << 13, TRIES = 400 };
 
 typedef struct {
     Arena *arena;
@@ -87,6 +87,33 @@ const char *sizes_refusal(Arena *a, const Kernel *k, const int64_t *dims)
 
 // ---- the plan ----
 
+// A step's size where the dimension is large, as that of the dimension with which its extent is just that: 0 when another
+// dimension decides its extent.
+static int64_t step_edge(const Planner *p, const TilingStep *s, int dim, int64_t *dims)
+{
+    int64_t size, extent, saved = dims[dim];
+    dims[dim] = LARGE;
+    bool known = ref_dim_expr(s->size, dims, &size) && ref_dim_expr(s->extent, dims, &extent);
+    dims[dim] = saved;
+    bool mine = known && extent >= LARGE - MAX_SHIFT && extent <= LARGE + MAX_SHIFT && size > 1 && size <= LARGEST;
+    return mine ? size + LARGE - extent : 0;
+}
+
+// Around one step of each kind; the other dimensions are as the plan's base has them.
+static void add_steps(Planner *p, int dim, Numbers *list)
+{
+    const SizeRequest *r = p->request;
+    int64_t *dims = sizes_base(p->arena, r);
+    int steps = 0;
+    for (int k = 0; r->steps && k < r->steps->n && steps < MAX_STEPS; k++) {
+        int64_t edge = strcmp(r->steps->at[k].kernel, r->kernel->name) == 0 ? step_edge(p, &r->steps->at[k], dim, dims) : 0;
+        int known = list->n;
+        for (int64_t by = -1; edge > 0 && by <= 1; by++)
+            add(p->arena, list, edge + by);
+        steps += list->n > known;
+    }
+}
+
 static void make_choices(Planner *p, int dim)
 {
     static const int64_t always[] = {0, 1, 2, 3, 7, 13, 16, 31, 33, 37, 64, 67, 100, 127, 129, 257};
@@ -100,6 +127,7 @@ static void make_choices(Planner *p, int dim)
     for (int k = 0; k < p->request->edges.n; k++)
         for (int64_t by = -1; by <= 1; by++)
             add(p->arena, list, p->request->edges.at[k] + by);
+    add_steps(p, dim, list);
 }
 
 static int64_t any_choice(Planner *p, int dim)

@@ -1,4 +1,4 @@
-// Sizes at which a kernel is checked: around every vector and tile edge, one dimension after the other with the
+// Sizes at which a kernel is checked: around every vector, tile and block edge, one dimension after the other with the
 // rest at a default, then random combinations. Only sizes that the kernel's assumptions allow.
 //
 // Test: tests/unit/test_cli.c
@@ -7,12 +7,14 @@
 
 #include "base/arena.h"
 #include "ir/ir.h"
+#include "passes/tiling.h"
 
 typedef VEC(int64_t) Numbers;
 
 typedef struct {
     const Kernel *kernel;
     Numbers edges;               // lanes of a vector, sizes of tiles
+    const TilingSteps *steps;    // tasks and blocks, each of a dimension; NULL: none
     Numbers *fixed;              // by Dim.id: what the user asks for; empty: free
     uint64_t seed;
     int nrandom;                 // random combinations

@@ -248,7 +248,7 @@ int unit_compile(Unit *u, const char *target, const char *header_name, bool want
         .target = target, .machine_set = o->machine_set, .opt_level = o->opt_level, .budget = (long)o->budget, .line_directives = o->line_directives, .verify_each = o->verify_each,
         .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
         .emit_schedule = o->emit_schedule, .schedule_out = schedule, .emit_ir = o->emit_ir, .ir_out = ir,
-        .tilings = &out->tilings,
+        .tilings = &out->tilings, .steps = &out->steps,
     };
     bool ok = pipeline_compile(u->arena, u->isl, u->diags, u->tree, u->module, &p, c, h) && diags_errors(u->diags) == 0;
     FILE *streams[] = {c, h, ir, schedule};

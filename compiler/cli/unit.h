@@ -43,6 +43,7 @@ typedef struct {
     char *c, *h, *ir, *schedule;
     size_t c_size, h_size, ir_size, schedule_size;
     Tilings tilings;             // in the unit's arena
+    TilingSteps steps;           // likewise
 } Compiled;
 // Runs the pipeline. `want_c` false: only the IR or schedule. Returns 0 or an exit code.
 int unit_compile(Unit *u, const char *target, const char *header_name, bool want_c, Compiled *out);

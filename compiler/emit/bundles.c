@@ -74,11 +74,11 @@ static const char *number(Tables *t, const Expr *x)
 
 static const char *affine(Tables *t, const Affine *x)
 {
-    const char *text = arena_printf(t->e->a, "{ %s", number(t, x->base)), *steps = "";
+    const char *text = arena_printf(t->e->a, "{ .base = %s", number(t, x->base)), *steps = "";
     for (int v = 0; v < MAX_IVS; v++)
         if (x->step[v] && !expr_is_int(x->step[v], 0))
             steps = arena_printf(t->e->a, "%s%s[%d] = %s", steps, *steps ? ", " : "", v, number(t, x->step[v]));
-    return *steps ? arena_printf(t->e->a, "%s, { %s } }", text, steps) : arena_printf(t->e->a, "%s }", text);
+    return *steps ? arena_printf(t->e->a, "%s, .step = { %s } }", text, steps) : arena_printf(t->e->a, "%s }", text);
 }
 
 static const char *span(Tables *t, const Span *x)

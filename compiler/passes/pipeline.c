@@ -293,6 +293,8 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
         explain_kernel(j.plan, j.tile);
     if (fine && p->o->tilings)
         tiling_of_plan(j.plan, p->o->tilings);
+    if (fine && p->o->steps)
+        tiling_steps_of_plan(j.plan, p->o->steps);
     if (fine && p->o->emit_ir)
         VEC_PUSH(p->a, p->normal, schedule_inlined(p->a, j.kernel, p->machine));
     if (j.program)

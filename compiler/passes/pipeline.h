@@ -30,6 +30,7 @@ typedef struct {
     const char *emit_ir;         // "task", "tile", "move" or "bundles"; to `ir_out`
     FILE *ir_out;
     Tilings *tilings;            // gets the tiles of all outputs
+    TilingSteps *steps;          // gets what a machine of bundles does at once
 } PipelineOptions;
 
 // Compiles every kernel of the module. False after errors (in `d`); what was written to the streams then is worth

@@ -136,5 +136,6 @@ void unreached_reads(Plan *p, TileKernel *t);                                // 
 void tidy_kernel(Plan *p, TileKernel *t);                                    // what nobody needs
 void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
 void tiling_of_plan(Plan *p, Tilings *list);                                 // adds the tiles of the outputs
+void tiling_steps_of_plan(Plan *p, TilingSteps *list);                       // adds the tasks and blocks of a machine of bundles
 
 #endif

@@ -1,6 +1,7 @@
 // tiling: from a plan to the tiles of its outputs (see tiling.h). Test: tests/cli/check.sh
 #include "passes/tiling.h"
 
+#include "ir/bundles.h"
 #include "passes/plan.h"
 
 static Expr *theta_expr(Arena *a, const Stmt *s, Theta t)
@@ -47,5 +48,41 @@ void tiling_of_plan(Plan *p, Tilings *list)
         const Stmt *s = p->g->stmts.at[i];
         if (s->kind != STMT_INIT && s->eq->lhs->kind == TENSOR_OUTPUT)
             add_statement(p, plan_of(p, s), list);
+    }
+}
+
+// ---- steps ----------------------------------------------------------------------------------------------------------------
+
+static void add_step(Plan *p, TilingSteps *list, Expr *size, Expr *extent)
+{
+    if (!size || !extent)
+        return;
+    for (int i = 0; i < list->n; i++)
+        if (expr_equal(list->at[i].size, size) && expr_equal(list->at[i].extent, extent))
+            return;
+    VEC_PUSH(p->a, list, ((TilingStep){ p->kernel->name, size, extent }));
+}
+
+// What is cut at the end of the whole: blocks and chunks. Windows of operands are larger than what they serve, but for a
+// multiplication's.
+static void steps_of_operation(Plan *p, const MoveOp *op, TilingSteps *list)
+{
+    for (int d = 0; d < op->rank; d++)
+        add_step(p, list, op->box[d].size, op->box[d].hi);
+    for (int q = 0; op->kind == MOVE_MULTIPLY && q < op->noperands; q++)
+        for (int d = 0; d < op->operand[q].rank; d++)
+            add_step(p, list, op->operand[q].dim[d].at.size, op->operand[q].dim[d].at.hi);
+}
+
+void tiling_steps_of_plan(Plan *p, TilingSteps *list)
+{
+    for (int i = 0; i < p->leaves.n; i++) {
+        const Node *n = p->leaves.at[i]->node;
+        if (!n->program)
+            continue;
+        for (int q = 0; q < n->ndims; q++)
+            add_step(p, list, n->dims[q].tile, expr_simplify(p->a, expr_binary(p->a, OP_SUB, DT_INDEX, n->dims[q].end, n->dims[q].begin)));
+        for (int k = 0; k < n->program->ops.n; k++)
+            steps_of_operation(p, n->program->ops.at[k], list);
     }
 }

@@ -24,4 +24,8 @@ typedef struct {
 
 typedef VEC(Tiling) Tilings;
 
+// On a machine of bundles: what is done at once, of how much. Over dims and the indices of sequential loops around the grid.
+typedef struct { const char *kernel; Expr *size, *extent; } TilingStep;
+typedef VEC(TilingStep) TilingSteps;
+
 #endif

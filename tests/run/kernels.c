@@ -42,9 +42,9 @@ static const char *const compilers[] = {"gcc", "clang"};
 // builds and runs it there, instrumented.
 
 bool compile_c(const char *path) {
-    static const char *const targets[] = {"generic", "x86-64-v3", "x86-64-v4"};
+    static const char *const targets[] = {"generic", "x86-64-v3", "x86-64-v4", "davinci"};
     bool ok = true;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         char *c = text("%s/%s.c", scratch, targets[i]);
         if (!expect_exit(0, NULL, "%s --target=%s %s -o %s", quote(setup.ptoc), targets[i], quote(path), quote(c))) {
             ok = false;

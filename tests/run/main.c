@@ -280,6 +280,7 @@ static void add_all(void) {
     add_trial();
     add_polybench();
     add_casts();
+    add_mutate();
     add_speed();
 }
 

@@ -40,6 +40,7 @@ void add_samples(void);
 void add_trial(void);
 void add_polybench(void);
 void add_casts(void);
+void add_mutate(void);
 void add_manual(void);
 void add_scripts(void);
 void add_speed(void);

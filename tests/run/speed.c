@@ -1,9 +1,12 @@
-// Compile time: 2,000 equations in one file, growth with the number of equations, every sample. The times are printed
+// Compile time: 2,000 equations in one file, growth with the number of equations, every sample, also for a modelled
+// machine, where the size of the program has a limit too. The times are printed
 // by `run -v speed`; only what is far off fails, since machines differ and sanitizers slow everything down.
 #include "run.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 
 // A chain of n element-wise equations over a fixed number of earlier tensors.
 static char *chain(int n) {
@@ -64,6 +67,50 @@ static Verdict run_samples(const Test *t) {
     return ok ? PASS : FAIL;
 }
 
+// ---- the modelled machine ----
+
+static double seconds_of(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
+
+// What finished commands took of the processors: other programs do not count.
+static double processor(void) {
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+}
+
+static int bundles_of(const char *path) {
+    char *program;
+    int n = 0;
+    if (!expect_exit(0, NULL, "%s --target=davinci --emit-bundles %s -o %s/out.ptob", quote(setup.ptoc), quote(path), quote(scratch)) ||
+        !(program = read_file(text("%s/out.ptob", scratch))))
+        return -1;
+    for (char **line = lines(program); *line; line++)
+        n += starts(trim(*line), "bundle {");
+    return n;
+}
+
+// Sizes are searched for, and what is searched for must not be felt: 0.3 s and 400 bundles for every sample.
+static Verdict run_modelled(const Test *t) {
+    (void)t;
+    bool ok = true;
+    double most = strcmp(setup.config, "release") == 0 ? 0.3 : 5;
+    for (char **f = files(text("%s/samples", setup.source), ".pto"); *f; f++) {
+        double best = 1e9;
+        for (int i = 0; i < 3; i++) {
+            double start = processor();
+            if (!expect_exit(0, NULL, "%s --target=davinci %s -o %s/out.c", quote(setup.ptoc), quote(*f), quote(scratch)))
+                return FAIL;
+            double seconds = processor() - start;
+            best = seconds < best ? seconds : best;
+        }
+        int bundles = bundles_of(*f);
+        bool good = best < most && bundles >= 0 && bundles <= 400;
+        say("%-16s %4.0f ms, %3d bundles%s", stem(*f), 1e3 * best, bundles, good ? "" : "  (too many)");
+        ok = ok && good;
+    }
+    return ok ? PASS : FAIL;
+}
+
 // Things that have been slow in compilers of this kind (a long chain of conditions, a deep expression, much unrolling).
 static Verdict run_hard(const Test *t) {
     (void)t;
@@ -84,5 +131,6 @@ static Verdict run_hard(const Test *t) {
 void add_speed(void) {
     test_add((Test){.group = "speed", .name = "equations", .run = run_equations, .alone = true});
     test_add((Test){.group = "speed", .name = "samples", .run = run_samples, .alone = true});
+    test_add((Test){.group = "speed", .name = "modelled", .run = run_modelled, .alone = true});
     test_add((Test){.group = "speed", .name = "hard", .run = run_hard, .alone = true});
 }

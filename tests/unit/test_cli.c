@@ -380,6 +380,26 @@ START_TEST(sizes_obey_assumptions)
 }
 END_TEST
 
+// Blocks of min(N, 70) points of N - 1, tasks of 4,000 in a kernel of another name.
+START_TEST(sizes_around_steps)
+{
+    make_kernel();
+    Expr *n = expr_dim(arena, kernel.dims.at[0], nowhere);
+    TilingSteps steps = {0};
+    VEC_PUSH(arena, &steps, ((TilingStep){ kernel.name, expr_binary(arena, OP_MIN, DT_INDEX, n, expr_int(arena, DT_INDEX, 70, nowhere)),
+                                           expr_binary(arena, OP_SUB, DT_INDEX, n, expr_int(arena, DT_INDEX, 1, nowhere)) }));
+    VEC_PUSH(arena, &steps, ((TilingStep){ "another", expr_int(arena, DT_INDEX, 4000, nowhere), n }));
+    SizeRequest request = {.kernel = &kernel, .fixed = ARENA_ARRAY(arena, Numbers, 1), .steps = &steps};
+    SizeList list = sizes_plan(arena, &request);
+    int found = 0;
+    for (int k = 0; k < list.n; k++) {
+        found += list.at[k][0] >= 70 && list.at[k][0] <= 72;
+        ck_assert_int_lt(list.at[k][0], 3999);
+    }
+    ck_assert_int_eq(found, 3);
+}
+END_TEST
+
 Suite *suite_cli(void)
 {
     Suite *s = suite_create("cli");
@@ -398,6 +418,7 @@ Suite *suite_cli(void)
     tcase_add_test(c, wrong_kernels_are_found);
     tcase_add_test(c, values_are_bound);
     tcase_add_test(c, sizes_obey_assumptions);
+    tcase_add_test(c, sizes_around_steps);
     suite_add_tcase(s, c);
     return s;
 }

@@ -321,6 +321,8 @@ START_TEST(refusals) {
     REFUSED(p->ops[0].signals[0] = 2, "signals token 1 of 1");
     REFUSED(p->ops[0].stage = 1, "stage 1 of 1");
     REFUSED(p->bundles[0].op[0] = 9, "operation 8 of 1");
+    REFUSED(p->bundles[0].op[PTO_LOAD] = 0, "operation 0 stands in 0 bundles");
+    REFUSED(p->bundles[bundle(p)].op[PTO_LOAD] = 1, "operation 0 stands in 2 bundles");
     REFUSED(p->bundles[0].wait[0].token = 2, "wait 0");
     REFUSED(p->loops[0].end = 2, "loop 0");
     REFUSED(p->loops[0].iv = 12, "induction variable 12");

@@ -541,6 +541,17 @@ START_TEST(judging)
     t->err[0] = 1;
     ck_assert_int_eq(ref_judge(t, 0, &(float){1.5f}), REF_EQUAL);
     ck_assert_int_eq(ref_judge(t, 0, &(float){NAN}), REF_DIFFERENT);
+    ck_assert_int_eq(ref_judge(t, 0, &(float){INFINITY}), REF_DIFFERENT);
+    f32(t)[0] = 3e38f;
+    t->err[0] = 1e37;                                            // what the type's largest number lies beyond
+    ck_assert_int_eq(ref_judge(t, 0, &(float){INFINITY}), REF_DIFFERENT);
+    t->err[0] = 1e38;
+    ck_assert_int_eq(ref_judge(t, 0, &(float){INFINITY}), REF_EQUAL);
+    ck_assert_int_eq(ref_judge(t, 0, &(float){-INFINITY}), REF_DIFFERENT);
+    ck_assert_int_eq(ref_judge(t, 0, &(float){NAN}), REF_DIFFERENT);
+    t->err[0] = 1e149;
+    ck_assert_int_eq(ref_judge(t, 0, &(float){NAN}), REF_UNJUDGED);
+    ck_assert_int_eq(ref_judge(t, 0, &(float){3e38f}), REF_EQUAL);
     RefTensor *u = input(DT_U32, 1, 2, 0);                       // 0, and what lies one below it
     u->err = ARENA_ARRAY(arena, double, 2);
     ck_assert_int_eq(ref_judge(u, 0, &(uint32_t){UINT32_MAX}), REF_DIFFERENT);

@@ -133,7 +133,7 @@ typedef void (*pto_compute)(const pto_work *w);
 typedef struct pto_scalar { int64_t operations; struct pto_model *model; } pto_scalar;
 typedef void (*pto_scalar_task)(pto_scalar *s, void *frame, const int64_t tile[4]);
 // Element `place` of pto_launch.tensors[tensor] is read (or written). Returns `place`.
-PTO_API void *pto_touch(pto_scalar *s, int tensor, void *place, int write);
+PTO_API void *pto_touch(pto_scalar *s, int tensor, const void *place, int write);
 
 // Conditions on the digits of an operation's iteration: those in `first` (bit d: digit d) are 0, those in `last` at their
 // last value; both 0: always, unless `never`. Digit d is induction variable PTO_FIRST_DIGIT + d, of whichever loop around the
@@ -167,7 +167,7 @@ typedef struct pto_op {
 } pto_op;
 
 typedef struct pto_wait { int token; int stage; pto_when when; } pto_wait;       // token plus 1; 0: none
-typedef struct pto_bundle { pto_wait wait[4]; int op[PTO_SLOTS]; } pto_bundle;  // operations, plus 1; 0: none
+typedef struct pto_bundle { pto_wait wait[4]; int op[PTO_SLOTS]; } pto_bundle;  // operations, plus 1; 0: none. Each stands in one bundle
 
 // The bundles [first, end) run count[0] * count[1] * ... + stages - 1 times ("steps"). Iteration i is digit by digit the
 // place of i in the box of counts, the last digit running fastest; the digits are induction variables `iv`, `iv` + 1, ... An operation or wait

@@ -235,7 +235,7 @@ static void touch_line(Launch *L, int tensor, int64_t at, int64_t bytes, int wri
         }
 }
 
-void *pto_touch(pto_scalar *s, int tensor, void *at, int write) {
+void *pto_touch(pto_scalar *s, int tensor, const void *at, int write) {
     Launch *L = s->model->launch;
     if (L->status != PTO_OK)
         return &L->nowhere;
@@ -254,7 +254,7 @@ void *pto_touch(pto_scalar *s, int tensor, void *at, int write) {
     touch_line(L, tensor, offset, t->element, write != 0);
     if (!order_touch(L, L->scalar, tensor, offset, t->element, write != 0))
         return &L->nowhere;
-    return at;
+    return (void *)address;
 }
 
 static void add_touched(const Launch *L, Work *w) {

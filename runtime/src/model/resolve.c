@@ -358,6 +358,23 @@ static bool resolve_bundle(Launch *L, int b) {
     return true;
 }
 
+// The operations are what a task does, the bundles their order: each stands in one. An operation that is left out or done
+// twice would be a program without a fault that computes something else.
+static bool check_places(Launch *L) {
+    const pto_program *p = L->program;
+    int *places = launch_alloc(L, (size_t)p->nops + 1, sizeof *places);
+    if (places == NULL)
+        return false;
+    for (int b = 0; b < p->nbundles; b++)
+        for (int s = 0; s < PTO_SLOTS; s++)
+            if (p->bundles[b].op[s] != 0)
+                places[p->bundles[b].op[s] - 1]++;
+    for (int i = 0; i < p->nops; i++)
+        if (places[i] != 1)
+            return model_refuse(L, "operation %d stands in %d bundles", i, places[i]);
+    return true;
+}
+
 static bool resolve_bundles(Launch *L) {
     for (int b = 0; b < L->program->nbundles; b++)
         L->bundles[b] = (Bundle){.loop = -1, .enter = -1};
@@ -451,5 +468,5 @@ bool model_resolve(Launch *L) {
     for (int k = 0; k < L->machine->nmemories; k++)
         if (!bounded(L, "what a task needs of a memory", p->need[k], 0, MOST_NUMBER, &L->need[k]))
             return false;
-    return check_tokens(L) && resolve_bundles(L);
+    return check_tokens(L) && resolve_bundles(L) && check_places(L);
 }

@@ -1,0 +1,308 @@
+// Mutations of a program of bundles: see mutation.h.
+//
+// Nothing moves out of a loop or into one: that would change how often it is done. What a slot of the neighbouring bundle
+// already holds stays there, so that a unit does its operations in the same order as before, unless the kind says otherwise.
+#include "mutation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mutation_names[] = {
+#define NAME(kind, name) name,
+    MUTATIONS(NAME)
+#undef NAME
+};
+
+enum { WAITS = sizeof((pto_bundle *)0)->wait / sizeof(pto_wait) };
+
+static const char *const slot_names[] = PTO_SLOT_NAMES;
+
+// ---- what a program has ----
+
+static int loop_of(const pto_program *p, int bundle) {
+    int loop = -1;
+    for (int i = 0; i < p->nloops; i++)
+        if (bundle >= p->loops[i].first && bundle < p->loops[i].end)
+            loop = i;
+    return loop;
+}
+
+static bool together(const pto_program *p, int b, int c) {
+    return c >= 0 && c < p->nbundles && loop_of(p, b) == loop_of(p, c);
+}
+
+static int bundle_of(const pto_program *p, int op) {
+    for (int b = 0; b < p->nbundles; b++)
+        if (p->bundles[b].op[p->ops[op].slot] == op + 1)
+            return b;
+    return -1;
+}
+
+static int free_wait(const pto_bundle *b) {
+    int w = 0;
+    while (w < WAITS && b->wait[w].token)
+        w++;
+    return w < WAITS ? w : -1;
+}
+
+// The next operation of the same unit in the direction `by`, in the same loop; -1: there is none.
+static int neighbour(const pto_program *p, int op, int by) {
+    int from = bundle_of(p, op);
+    for (int b = from + by; from >= 0 && together(p, from, b); b += by)
+        if (p->bundles[b].op[p->ops[op].slot])
+            return p->bundles[b].op[p->ops[op].slot] - 1;
+    return -1;
+}
+
+static bool share_unit(const pto_bundle *b, const pto_bundle *c) {
+    for (int s = 0; s < PTO_SLOTS; s++)
+        if (b->op[s] && c->op[s])
+            return true;
+    return false;
+}
+
+// The place that an operand is a box of: where slot 0 is, or the tensor.
+static bool same_place(const pto_operand *x, const pto_operand *y) {
+    return x->memory == y->memory && (x->memory ? x->address.base == y->address.base : x->tensor == y->tensor);
+}
+
+static bool conflict(const pto_op *x, const pto_op *y) {
+    for (int i = 0; i < x->noperands; i++)
+        for (int k = 0; k < y->noperands; k++)
+            if ((i == 0 || k == 0) && same_place(&x->operands[i], &y->operands[k]))
+                return true;
+    return false;
+}
+
+// ---- all of them ----
+
+typedef struct { const pto_program *p; void (*each)(void *data, const Mutation *m); void *data; } Walk;
+
+static void one(const Walk *w, MutationKind kind, int a, int b, int c) { w->each(w->data, &(Mutation){.kind = kind, .a = a, .b = b, .c = c}); }
+
+static void of_waits(const Walk *w, int b) {
+    const pto_program *p = w->p;
+    for (int k = 0; k < WAITS; k++) {
+        if (!p->bundles[b].wait[k].token)
+            continue;
+        one(w, WAIT_DELETED, b, k, 0);
+        if (free_wait(&p->bundles[b]) >= 0)
+            one(w, WAIT_DOUBLED, b, k, 0);
+        for (int to = b - 1; to <= b + 1; to += 2)
+            if (together(p, b, to) && free_wait(&p->bundles[to]) >= 0)
+                one(w, WAIT_MOVED, b, k, to);
+    }
+}
+
+static void of_operations(const Walk *w, int b) {
+    const pto_program *p = w->p;
+    for (int s = 0; s < PTO_SLOTS; s++) {
+        if (!p->bundles[b].op[s])
+            continue;
+        one(w, OPERATION_DELETED, b, s, 0);
+        for (int to = b - 1; to <= b + 1; to += 2)
+            if (together(p, b, to) && !p->bundles[to].op[s]) {
+                one(w, OPERATION_MOVED, b, s, to);
+                one(w, OPERATION_DOUBLED, b, s, to);
+            }
+    }
+    if (together(p, b, b + 1))
+        one(w, share_unit(&p->bundles[b], &p->bundles[b + 1]) ? UNIT_SWAPPED : BUNDLES_SWAPPED, b, b + 1, 0);
+}
+
+static void of_signals(const Walk *w, int op) {
+    const pto_op *o = &w->p->ops[op];
+    for (int k = 0; k < 2; k++) {
+        if (!o->signals[k])
+            continue;
+        one(w, SIGNAL_DELETED, op, k, 0);
+        if (!o->signals[1 - k])
+            one(w, SIGNAL_DOUBLED, op, k, 0);
+        for (int by = -1; by <= 1; by += 2) {
+            int to = neighbour(w->p, op, by);
+            if (to >= 0 && (!w->p->ops[to].signals[0] || !w->p->ops[to].signals[1]))
+                one(w, SIGNAL_MOVED, op, k, to);
+        }
+    }
+}
+
+static void of_operands(const Walk *w, int op) {
+    const pto_op *o = &w->p->ops[op];
+    for (int q = 0; q < o->noperands; q++) {
+        if (o->operands[q].slots < 2)
+            continue;
+        one(w, OPERAND_SLOTS, op, q, -1);
+        one(w, OPERAND_SLOTS, op, q, 1);
+        if (q == 0)
+            one(w, BUFFER_SLOTS, op, q, -1);
+    }
+}
+
+static void of_token(const Walk *w, int t) {
+    one(w, TOKEN_DELETED, t, 0, 0);
+    for (int by = -1; by <= 1; by += 2) {
+        if (w->p->tokens[t].initial + by >= 0)
+            one(w, TOKEN_INITIAL, t, by, 0);
+        if (w->p->tokens[t].depth + by >= 0)
+            one(w, TOKEN_DEPTH, t, by, 0);
+    }
+}
+
+void mutations_of(const pto_program *p, void (*each)(void *data, const Mutation *m), void *data) {
+    Walk w = {.p = p, .each = each, .data = data};
+    for (int b = 0; b < p->nbundles; b++) {
+        of_waits(&w, b);
+        of_operations(&w, b);
+    }
+    for (int i = 0; i < p->nops; i++) {
+        of_signals(&w, i);
+        of_operands(&w, i);
+    }
+    for (int t = 0; t < p->ntokens; t++)
+        of_token(&w, t);
+}
+
+// ---- one of them ----
+
+typedef struct {
+    pto_program program;         // first, so that its address is that of the copy
+    pto_bundle *bundles;
+    pto_op *ops;
+    pto_token *tokens;
+    pto_operand **operands;
+} Copy;
+
+static void *copy_of(const void *from, int n, size_t bytes) {
+    void *p = calloc((size_t)n + 1, bytes);
+    if (!p)
+        abort();
+    if (from && n)
+        memcpy(p, from, (size_t)n * bytes);
+    return p;
+}
+
+static Copy *copy_program(const pto_program *p) {
+    Copy *c = copy_of(NULL, 0, sizeof *c);
+    c->program = *p;
+    c->program.bundles = c->bundles = copy_of(p->bundles, p->nbundles, sizeof *c->bundles);
+    c->program.ops = c->ops = copy_of(p->ops, p->nops, sizeof *c->ops);
+    c->program.tokens = c->tokens = copy_of(p->tokens, p->ntokens, sizeof *c->tokens);
+    c->operands = copy_of(NULL, p->nops, sizeof *c->operands);
+    for (int i = 0; i < p->nops; i++)
+        c->ops[i].operands = c->operands[i] = copy_of(p->ops[i].operands, p->ops[i].noperands, sizeof **c->operands);
+    return c;
+}
+
+void mutation_free(pto_program *p) {
+    Copy *c = (Copy *)p;
+    for (int i = 0; i < p->nops; i++)
+        free(c->operands[i]);
+    free(c->operands);
+    free(c->bundles);
+    free(c->ops);
+    free(c->tokens);
+    free(c);
+}
+
+static void move_wait(Copy *c, int b, int k, int to) {
+    c->bundles[to].wait[free_wait(&c->bundles[to])] = c->bundles[b].wait[k];
+    if (to != b)
+        c->bundles[b].wait[k] = (pto_wait){0};
+}
+
+static void move_signal(Copy *c, int op, int k, int to) {
+    int at = c->ops[to].signals[0] ? 1 : 0;
+    c->ops[to].signals[at] = c->ops[op].signals[k];
+    c->ops[to].signal_when[at] = c->ops[op].signal_when[k];
+    if (to != op)
+        c->ops[op].signals[k] = 0;
+}
+
+static void delete_token(Copy *c, int t) {
+    for (int b = 0; b < c->program.nbundles; b++)
+        for (int k = 0; k < WAITS; k++)
+            if (c->bundles[b].wait[k].token == t + 1)
+                c->bundles[b].wait[k] = (pto_wait){0};
+    for (int i = 0; i < c->program.nops; i++)
+        for (int k = 0; k < 2; k++)
+            if (c->ops[i].signals[k] == t + 1)
+                c->ops[i].signals[k] = 0;
+}
+
+// Every operand of the buffer has one slot less.
+static void shrink_buffer(Copy *c, const pto_operand *buffer) {
+    for (int i = 0; i < c->program.nops; i++)
+        for (int q = 0; q < c->ops[i].noperands; q++)
+            if (c->operands[i][q].slots > 1 && same_place(&c->operands[i][q], buffer))
+                c->operands[i][q].slots--;
+}
+
+pto_program *mutation_apply(const pto_program *p, const Mutation *m) {
+    Copy *c = copy_program(p);
+    switch (m->kind) {
+    case WAIT_DELETED: c->bundles[m->a].wait[m->b] = (pto_wait){0}; break;
+    case WAIT_MOVED: move_wait(c, m->a, m->b, m->c); break;
+    case WAIT_DOUBLED: move_wait(c, m->a, m->b, m->a); break;
+    case SIGNAL_DELETED: c->ops[m->a].signals[m->b] = 0; break;
+    case SIGNAL_MOVED: move_signal(c, m->a, m->b, m->c); break;
+    case SIGNAL_DOUBLED: move_signal(c, m->a, m->b, m->a); break;
+    case TOKEN_DELETED: delete_token(c, m->a); break;
+    case TOKEN_INITIAL: c->tokens[m->a].initial += m->b; break;
+    case TOKEN_DEPTH: c->tokens[m->a].depth += m->b; break;
+    case OPERATION_MOVED: case OPERATION_DOUBLED:
+        c->bundles[m->c].op[m->b] = c->bundles[m->a].op[m->b];
+        if (m->kind == OPERATION_MOVED)
+            c->bundles[m->a].op[m->b] = 0;
+        break;
+    case OPERATION_DELETED: c->bundles[m->a].op[m->b] = 0; break;
+    case BUNDLES_SWAPPED: case UNIT_SWAPPED:
+        c->bundles[m->a] = p->bundles[m->b];
+        c->bundles[m->b] = p->bundles[m->a];
+        break;
+    case BUFFER_SLOTS: shrink_buffer(c, &p->ops[m->a].operands[m->b]); break;
+    case OPERAND_SLOTS: c->operands[m->a][m->b].slots += m->c; break;
+    case MUTATION_KINDS: break;
+    }
+    return &c->program;
+}
+
+// ---- what is said of it ----
+
+void mutation_text(const pto_program *p, const Mutation *m, char *text, size_t size) {
+    const char *name = mutation_names[m->kind];
+    switch (m->kind) {
+    case WAIT_DELETED: case WAIT_DOUBLED: snprintf(text, size, "%s: for token %d, of bundle %d", name, p->bundles[m->a].wait[m->b].token - 1, m->a); break;
+    case WAIT_MOVED: snprintf(text, size, "%s: for token %d, from bundle %d to %d", name, p->bundles[m->a].wait[m->b].token - 1, m->a, m->c); break;
+    case SIGNAL_DELETED: case SIGNAL_DOUBLED:
+        snprintf(text, size, "%s: of token %d, by operation %d (%s)", name, p->ops[m->a].signals[m->b] - 1, m->a, slot_names[p->ops[m->a].slot]);
+        break;
+    case SIGNAL_MOVED: snprintf(text, size, "%s: of token %d, from operation %d to %d", name, p->ops[m->a].signals[m->b] - 1, m->a, m->c); break;
+    case TOKEN_DELETED: snprintf(text, size, "%s: %d", name, m->a); break;
+    case TOKEN_INITIAL: case TOKEN_DEPTH: snprintf(text, size, "%s: of token %d, by %d", name, m->a, m->b); break;
+    case OPERATION_MOVED: case OPERATION_DOUBLED:
+        snprintf(text, size, "%s: %d (%s), from bundle %d to %d", name, p->bundles[m->a].op[m->b] - 1, slot_names[m->b], m->a, m->c);
+        break;
+    case OPERATION_DELETED: snprintf(text, size, "%s: %d (%s), of bundle %d", name, p->bundles[m->a].op[m->b] - 1, slot_names[m->b], m->a); break;
+    case BUNDLES_SWAPPED: case UNIT_SWAPPED: snprintf(text, size, "%s: bundles %d and %d", name, m->a, m->b); break;
+    case BUFFER_SLOTS: case OPERAND_SLOTS: snprintf(text, size, "%s: operand %d of operation %d (%s), by %d", name, m->b, m->a, slot_names[p->ops[m->a].slot], m->c); break;
+    case MUTATION_KINDS: break;
+    }
+}
+
+// Two operations of a unit in the other order, or an operand in another place: each access may be ordered with all others,
+// only to read what it should not.
+static const char *swap_excuse(const pto_program *p, const Mutation *m) {
+    for (int s = 0; s < PTO_SLOTS; s++) {
+        int x = p->bundles[m->a].op[s], y = p->bundles[m->b].op[s];
+        if (x && y && conflict(&p->ops[x - 1], &p->ops[y - 1]))
+            return "one unit does two operations on one buffer in the other order";
+    }
+    return NULL;
+}
+
+const char *mutation_excuse(const pto_program *p, const Mutation *m) {
+    if (m->kind == BUFFER_SLOTS || m->kind == OPERAND_SLOTS)
+        return "an operand is in another place";
+    return m->kind == UNIT_SWAPPED ? swap_excuse(p, m) : NULL;
+}

@@ -1,0 +1,75 @@
+// Mutations of compiled programs: each wait, signal, token, operation and bundle of samples on the modelled machines,
+// changed one at a time (tests/mutate). What a change leads to is counted in a table, which `run -v mutate` shows.
+//
+// Sizes have ragged edges and several blocks. On a machine of one core a task does many of them, which is where buffers are
+// used again; on all cores tasks run side by side. PTO_MUTATE=all (`make mutate`): more kernels and more latencies.
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { const char *file, *kernel, *arguments; bool quick; } Subject;
+
+static const Subject subjects[] = {
+    {"samples/softmax", "softmax", "50x700 50x700", true},
+    {"samples/matmul", "matmul", "70x200 200x270 70x270", true},
+    {"samples/gray", "gray", "30x50x3 30x50", true},
+    {"samples/sobel", "sobel", "70x150 70x150", true},
+    {"samples/blur", "blur_direct", "70x150 70x150", true},
+    {"samples/argmax", "classify", "90x130 90 90", true},
+    {"samples/heat", "heat", "70x130 3 70x130", true},
+    {"samples/integral", "box_mean", "60x130 2 60x130", true},
+    {"samples/life", "life", "70x130 3 70x130", true},
+    {"samples/nearest", "nearest", "70x40 90x40 70 70", true},
+    {"samples/gauss_seidel", "gauss_seidel", "50x60 2 50x60", true},
+    {"samples/layer_norm", "layer_norm", "50x700 700 700 0.001 50x700", true},
+    {"samples/relu_cumsum", "relu_cumsum", "50x700 1.5 0.5 50x700", true},
+    {"tests/bench/model", "add", "20000 20000 20000", true},
+    {"tests/bench/model", "conv", "64x5x6 64x64x3x3 64x5x6", true},
+    {"tests/bench/model", "narrow", "300x32 32x32 300x32", false},
+    {"tests/bench/model", "matmul32", "70x200 200x270 70x270", false},
+    {"tests/bench/model", "upscale", "48x7x9 48x48x3x3 48x7x9", false},
+    {"tests/bench/model", "residual", "64x5x6 64x64x3x3 64 64x64x3x3 64 64x5x6", false},
+    {"samples/histogram", "histogram", "20000 256", false},
+};
+enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+
+static bool all(void) {
+    const char *wish = getenv("PTO_MUTATE");
+    return wish && strcmp(wish, "all") == 0;
+}
+
+static bool build(const Test *t, const Subject *s, const char *library) {
+    const char *set = *t->arg ? text("--machine-set=%s", t->arg) : "", *c = text("%s.c", library);
+    return expect_exit(0, NULL, "%s --target=%s %s %s/%s.pto -o %s", quote(setup.ptoc), t->path, set, quote(setup.source), s->file, quote(c)) &&
+           expect_exit(0, NULL, "%s -std=c11 -O1 -shared -fPIC -I%s/runtime/include -Dpto_launch_bundles=mutate_launch_bundles %s -o %s", setup.cc,
+                       quote(setup.source), quote(c), quote(library));
+}
+
+static Verdict run_mutate(const Test *t) {
+    const char *command = text("%s/tests/mutate/mutate -s %d", quote(setup.build), all() ? 8 : setup.sanitized ? 1 : 2), *between = "";
+    char *output;
+    for (int i = 0; i < SUBJECTS; i++) {
+        const Subject *s = &subjects[i];
+        const char *library = text("%s/%s.so", scratch, base_name(s->file));
+        if (!s->quick && !all())
+            continue;
+        if (!is_file(library) && !build(t, s, library))
+            return FAIL;
+        command = text("%s%s %s %s %s", command, between, quote(library), s->kernel, s->arguments);
+        between = " ,";
+    }
+    if (!expect_exit(0, &output, "%s", command))
+        return FAIL;
+    say("%s", output);
+    return PASS;
+}
+
+void add_mutate(void) {
+    static const char *const targets[] = {"davinci", "ascend910b"};
+    for (int i = 0; i < 2; i++) {
+        test_add((Test){.group = "mutate", .name = text("%s/one-core", targets[i]), .run = run_mutate, .path = targets[i], .arg = "clusters=1,cores=1",
+                        .seconds = all() ? 3600 : 120});
+        test_add((Test){.group = "mutate", .name = targets[i], .run = run_mutate, .path = targets[i], .arg = "", .seconds = all() ? 3600 : 120});
+    }
+}
