@@ -218,6 +218,17 @@ static bool analyse(Block *b)
     return true;
 }
 
+static Blocks *what_was_chosen(const Block *b)
+{
+    Blocks *c = ARENA_NEW(b->a, Blocks);
+    *c = (Blocks){ .split = b->split, .parts = b->parts, .main = b->main };
+    for (int q = 0; q < b->naxes; q++)
+        c->block[q] = b->axis[q].block;
+    for (int i = 0; i < b->nchunks; i++)
+        c->chunk[b->chunk[i].idx] = b->chunk[i].size;
+    return c;
+}
+
 bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf)
 {
     Block b = begin(p, t, leaf);
@@ -232,6 +243,7 @@ bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf)
     }
     for (int q = 0; q < b.naxes; q++)
         grid->dims[q].tile = b.axis[q].task;
+    leaf->blocks = what_was_chosen(&b);
     grid->program = b.out;
     grid->fits = b.fits;
     return true;

@@ -37,7 +37,7 @@ static Verdict run_example(const Test *t) {
             return FAIL;
         return strstr(out, t->arg + strlen("error ")) ? PASS : fail("not refused as %s:\n%s", t->arg + strlen("error "), out);
     }
-    const char *target = starts(t->arg, "check ") ? trim(t->arg + strlen("check ")) : NULL;
+    const char *target = starts(t->arg, "check ") ? trim(text("%s", t->arg + strlen("check "))) : NULL;
     if (!expect_exit(0, NULL, "%s %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch)))
         return FAIL;
     return !starts(t->arg, "check") || check_kernels(path, target) ? PASS : FAIL;
