@@ -25,6 +25,34 @@ bool block_refuse(Block *b, const char *fmt, ...)
 
 static bool is_dead(const Block *b, const Stmt *s) { return b->t->storage[s->eq->lhs->id].kind == STORE_NONE; }
 
+static bool is_leaf_dep(const Block *b, const Dep *d)
+{
+    for (int i = 0; i < b->leaf->deps.n; i++)
+        if (b->leaf->deps.at[i] == d)
+            return true;
+    return false;
+}
+
+static bool is_in_leaf(const Block *b, const Stmt *s)
+{
+    for (int i = 0; i < b->leaf->stmts.n; i++)
+        if (b->leaf->stmts.at[i] == s)
+            return true;
+    return false;
+}
+
+// A read finds what the block has written, or what was brought: not some elements here and others there.
+static bool one_source_each(Block *b)
+{
+    const DepList *all = &b->p->g->deps;
+    for (int i = 0; i < all->n; i++) {
+        const Dep *d = all->at[i];
+        if (d->read && is_in_leaf(b, d->dst) && !is_leaf_dep(b, d) && block_is_internal(b, d->read))
+            return block_refuse(b, "some of what it reads of `%s` is computed elsewhere", d->tensor->name);
+    }
+    return true;
+}
+
 static bool order_stmts(Block *b)
 {
     Components c = graph_components(b->p, &b->leaf->stmts, &b->leaf->deps);
@@ -207,7 +235,7 @@ static bool analyse(Block *b)
     const Node *grid = b->leaf->node;
     if (grid->noffsets)
         return block_refuse(b, "tiles wait for each other");
-    if (!order_stmts(b))
+    if (!order_stmts(b) || !one_source_each(b))
         return false;
     for (int i = 0; i < b->nstmts; i++)
         if (!bind_stmt(b, &b->stmts[i]))

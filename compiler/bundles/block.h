@@ -44,6 +44,7 @@ typedef struct {
     Tensor *tensor;
     bool external;               // it comes from the memory behind all others
     bool bordered;               // and may reach over its edges
+    bool guarded;                // and may not be read at all, where it is empty
     int level;                   // the digits on which it depends
     Window window, all;          // of a block; of the task
     Expr *stride[MAX_BOX];
@@ -107,6 +108,7 @@ int block_level(const Block *b, const Window *w);
 // A place on chip for a window, dense in row-major order.
 Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, Expr **stride, int level);
 Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level);
+void block_must_exist(Block *b, const Tensor *t);               // shapes without a border to repeat do not fit
 Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);
 void block_allocate(Block *b);                                   // addresses, needs, `fits`
 int64_t block_share(const Block *b, int memory);                 // bytes that a task may use
@@ -156,6 +158,7 @@ void block_copy(Block *b, BlockStmt *s);                         // copy.c
 
 // kind.c
 void block_kinds(Block *b);                                      // chooses how each is done
+bool block_is_plain(const Stmt *s, int rank, Expr *const *subs, bool all);       // a place of one index and a constant each; `all`: of every index
 bool block_is_alias(Block *b, const BlockStmt *s);               // once sizes are set: is BLOCK_NEST one of BLOCK_ALIAS?
 
 // build.c

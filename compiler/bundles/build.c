@@ -36,6 +36,11 @@ static void build_part(Block *b, int memory)
         BlockStmt *s = &b->stmts[i];
         if (!sends(b, s))
             continue;
+        if (!block_is_plain(s->s, s->s->eq->lhs->rank, s->s->subs, false)) {
+            // y[2*i], y[i, i], y[i+j]: what lies between would be sent along, and is somebody else's.
+            block_refuse(b, "it writes elements of `%s` with others between them", s->s->eq->lhs->name);
+            return;
+        }
         Window w = block_written(b, s, b->nblock);
         block_send(b, block_find(b, s->s->eq->lhs, false), &w, b->nblock, block_when(b, s), s->s->eq);
     }

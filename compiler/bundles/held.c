@@ -42,17 +42,19 @@ static bool has_border(const Tensor *t)
     return false;
 }
 
-static void note_window(Block *b, Tensor *t, const Window *w, const Window *all, bool bordered)
+static void note_window(Block *b, Tensor *t, const Window *w, const Window *all, bool bordered, bool guarded)
 {
     Held *h = block_find(b, t, true);
     if (!h) {
         h = block_hold(b, t, w);
         h->external = true;
         h->bordered = bordered;
+        h->guarded = guarded;
         h->all = *all;
         return;
     }
     h->bordered = h->bordered || bordered;
+    h->guarded = h->guarded || guarded;
     block_union(b, t, &h->window, w);
     block_union(b, t, &h->all, all);
 }
@@ -68,7 +70,7 @@ static void see_external(void *data, Expr *read, int nconds, Expr *const *conds)
         block_refuse(r->b, "a subscript of `%s` is no sum of indices", read->tensor->name);
         return;
     }
-    note_window(r->b, read->tensor, &w, &all, has_border(read->tensor) || nconds > 0);
+    note_window(r->b, read->tensor, &w, &all, has_border(read->tensor) || nconds > 0, nconds > 0);
 }
 
 When block_when(const Block *b, const BlockStmt *s)

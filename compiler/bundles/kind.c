@@ -7,7 +7,7 @@
 // ---- copies -----------------------------------------------------------------------------------------------------------------
 
 // One index and a constant at most in every subscript, each index once; otherwise it is no plain place.
-static bool is_plain(const Stmt *s, int rank, Expr *const *subs, bool all)
+bool block_is_plain(const Stmt *s, int rank, Expr *const *subs, bool all)
 {
     int used[MAX_INDICES] = { 0 };
     for (int d = 0; d < rank; d++) {
@@ -36,7 +36,7 @@ static bool is_copy(Block *b, const BlockStmt *s)
 {
     const Expr *e = s->s->eq->rhs;
     return s->s->kind == STMT_MAP && e->op == OP_READ && e->tensor->rank > 0 && !block_is_internal(b, e) && !reads_border(e) && e->type == s->s->eq->lhs->type
-        && is_plain(s->s, s->s->eq->lhs->rank, s->s->subs, true) && is_plain(s->s, e->tensor->rank, e->args, false) && s->s->n > 0 && s->s->n <= MAX_BOX;
+        && block_is_plain(s->s, s->s->eq->lhs->rank, s->s->subs, true) && block_is_plain(s->s, e->tensor->rank, e->args, false) && s->s->n > 0 && s->s->n <= MAX_BOX;
 }
 
 static int times_written(const Block *b, const Tensor *t)

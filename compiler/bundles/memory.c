@@ -131,6 +131,13 @@ static void must_hold(Block *b, Expr *less, int64_t most)
     b->fits = both(b, b->fits, expr_binary(b->a, OP_LE, DT_BOOL, less, block_int(b, most)));
 }
 
+void block_must_exist(Block *b, const Tensor *t)
+{
+    for (int d = 0; d < t->rank; d++)
+        if (t->border[d].kind == BORDER_CLAMP || t->border[d].kind == BORDER_REFLECT || t->border[d].kind == BORDER_WRAP)
+            must_hold(b, block_op2(b, OP_SUB, t->lo[d], t->hi[d]), -1);
+}
+
 // What a task may use of a memory: tasks that are there at the same time divide it (one a core, or as many as the grid says).
 int64_t block_share(const Block *b, int memory)
 {

@@ -89,6 +89,8 @@ void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equati
 {
     int stop = block_stop(b, 0, memory);
     const Window *first = stop > 0 && wide ? wide : &h->window;
+    if (h->guarded)
+        block_must_exist(b, h->tensor);
     Operand from = block_in_memory(b, h->tensor, first, h->bordered);
     if (stop > 0) {
         Expr *stride[MAX_BOX];

@@ -202,6 +202,14 @@ static bool join(Block *b, Span *x, Span y)
     return true;
 }
 
+static bool is_written_here(const Block *b, const Tensor *t)
+{
+    for (int i = 0; i < b->nstmts; i++)
+        if (b->stmts[i].s->eq->lhs == t)
+            return true;
+    return false;
+}
+
 void block_union(Block *b, const Tensor *t, Window *w, const Window *x)
 {
     for (int d = 0; d < w->rank; d++) {
@@ -209,6 +217,8 @@ void block_union(Block *b, const Tensor *t, Window *w, const Window *x)
             continue;
         if (t->border[d].kind != BORDER_NONE)
             block_refuse(b, "`%s` is read across its border in two ways", t->name);
+        if (is_written_here(b, t))
+            block_refuse(b, "`%s` is read in two places while it is written", t->name);
         w->dim[d] = (Span){ .start.base = t->lo[d], .size = minus(b, t->hi[d], t->lo[d]) };
     }
 }
