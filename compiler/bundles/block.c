@@ -169,8 +169,26 @@ static bool bind_conditions(Block *b, BlockStmt *s)
     return true;
 }
 
+static void see_rank(void *data, Expr *read, int nconds, Expr *const *conds)
+{
+    int *most = data;
+    (void)nconds;
+    (void)conds;
+    *most = read->tensor->rank > *most ? read->tensor->rank : *most;
+}
+
+// Boxes have so many dimensions.
+static bool has_room(Block *b, const BlockStmt *s)
+{
+    int rank = s->s->eq->lhs->rank;
+    depend_stmt_reads(b->a, s->s, see_rank, &rank);
+    return rank <= MAX_BOX || block_refuse(b, "a tensor has more than %d dimensions", MAX_BOX);
+}
+
 static bool bind_stmt(Block *b, BlockStmt *s)
 {
+    if (!has_room(b, s))
+        return false;
     if (stmt_is_scatter(s->s))
         return block_refuse(b, "data says which element is written");
     if (s->s->eq->otherwise)

@@ -18,6 +18,8 @@ typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t 
 static bool build(Block *b, const Choice *c)
 {
     choice_apply(b, c);
+    if (b->ndigits > MAX_DIGITS)
+        return block_refuse(b, "its blocks would have more than %d digits", MAX_DIGITS);
     block_build(b);
     if (b->refusal)
         return false;
