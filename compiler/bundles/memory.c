@@ -93,8 +93,23 @@ static Span counted_from(Block *b, Span x, Expr *begin)
     return x;
 }
 
+// A move fills with one value, whichever dimension it is beyond.
+static bool fills_alike(Block *b, const Tensor *t)
+{
+    Expr *value = NULL, *zero = dtype_is_float(t->type) ? expr_float(b->a, t->type, 0, (Range){ 0, 0 }) : expr_int(b->a, t->type, 0, (Range){ 0, 0 });
+    for (int d = 0; d < t->rank; d++) {
+        Expr *mine = t->border[d].kind == BORDER_CONST ? t->border[d].value : t->border[d].kind == BORDER_ZERO ? zero : NULL;
+        if (mine && value && !expr_equal(mine, value))
+            return false;
+        value = mine ? mine : value;
+    }
+    return true;
+}
+
 Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered)
 {
+    if (bordered && !fills_alike(b, t))
+        block_refuse(b, "`%s` has borders of several values", t->name);
     Operand o = { .tensor = t, .rank = w->rank };
     Expr *stride = block_int(b, dtype_bytes(t->type));
     for (int d = w->rank - 1; d >= 0; d--) {

@@ -58,18 +58,19 @@ static const char *quoted(Emit *e, const char *name)
 
 // ---- numbers ------------------------------------------------------------------------------------------------------------
 
-static const char *number(Tables *t, const Expr *x)
+static const char *value(Tables *t, const Expr *x)
 {
-    if (!x)
-        return "0";
-    if (x->op == OP_CONST)
-        return arena_printf(t->e->a, "%lld", (long long)x->i);
     int k = 0;
     while (k < t->values.n && !expr_equal(t->values.at[k], x))
         k++;
     if (k == t->values.n)
         VEC_PUSH(t->e->a, &t->values, x);
     return arena_printf(t->e->a, "PTO_VALUE(%d)", k);
+}
+
+static const char *number(Tables *t, const Expr *x)
+{
+    return !x ? "0" : x->op == OP_CONST ? arena_printf(t->e->a, "%lld", (long long)x->i) : value(t, x);
 }
 
 static const char *affine(Tables *t, const Affine *x)
@@ -85,7 +86,7 @@ static const char *span(Tables *t, const Span *x)
 {
     const char *text = arena_printf(t->e->a, "{ .start = %s, .size = %s", affine(t, &x->start), number(t, x->size));
     if (x->hi)
-        text = arena_printf(t->e->a, "%s, .lo = %s, .hi = %s", text, number(t, x->lo), number(t, x->hi));
+        text = arena_printf(t->e->a, "%s, .lo = %s, .hi = %s", text, number(t, x->lo), expr_is_int(x->hi, 0) ? value(t, x->hi) : number(t, x->hi));
     return arena_printf(t->e->a, "%s }", text);
 }
 

@@ -68,7 +68,7 @@ static bool describe(const char *line, char *how, size_t size) {
 
 // Refused by a diagnostic that says that the compiler will not, not that the program is wrong.
 static bool is_honest(const char *tag) {
-    static const char *const all[] = {"[undecided]", "[illegal-schedule]", "[unsupported]", "[schedule]", "[target]"};
+    static const char *const all[] = {"[undecided]", "[illegal-schedule]", "[unsupported]", "[schedule]", "[target]", "[capacity]"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(tag, all[i]) == 0)
             return true;
