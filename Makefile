@@ -186,6 +186,9 @@ demo: ## builds, then times the headline kernel and filters an image
 bench: all ## measures the samples against plain C
 	@CC='$(CC)' BUILD='$(BUILD)' sh tests/bench/bench.sh
 
+bench-model: all ## what kernels cost on the modelled machines, beside goals and bounds
+	@CC='$(CC)' BUILD='$(BUILD)' sh tests/bench/model.sh
+
 # ---- install ----
 man_pages := $(wildcard man/*.[1-9])
 headers := $(wildcard runtime/include/*.h runtime/include/ptort/*.h)
@@ -220,5 +223,5 @@ help: ## this list
 	@echo '  CONFIG=release|debug|asan|tsan|coverage  CC=gcc|clang  CFLAGS=...  BUILD=folder'
 
 always:
-.PHONY: all check check-only fuzz mutate demo bench install install-only uninstall clean help always
+.PHONY: all check check-only fuzz mutate demo bench bench-model install install-only uninstall clean help always
 -include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(tool_obj:.o=.d) $(mutate_obj:.o=.d)

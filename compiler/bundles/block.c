@@ -169,8 +169,26 @@ static bool bind_conditions(Block *b, BlockStmt *s)
     return true;
 }
 
+static void see_rank(void *data, Expr *read, int nconds, Expr *const *conds)
+{
+    int *most = data;
+    (void)nconds;
+    (void)conds;
+    *most = read->tensor->rank > *most ? read->tensor->rank : *most;
+}
+
+// Boxes have so many dimensions.
+static bool has_room(Block *b, const BlockStmt *s)
+{
+    int rank = s->s->eq->lhs->rank;
+    depend_stmt_reads(b->a, s->s, see_rank, &rank);
+    return rank <= MAX_BOX || block_refuse(b, "a tensor has more than %d dimensions", MAX_BOX);
+}
+
 static bool bind_stmt(Block *b, BlockStmt *s)
 {
+    if (!has_room(b, s))
+        return false;
     if (stmt_is_scatter(s->s))
         return block_refuse(b, "data says which element is written");
     if (s->s->eq->otherwise)
@@ -246,6 +264,17 @@ static bool analyse(Block *b)
     return true;
 }
 
+static Blocks *what_was_chosen(const Block *b)
+{
+    Blocks *c = ARENA_NEW(b->a, Blocks);
+    *c = (Blocks){ .split = b->split, .parts = b->parts, .main = b->main };
+    for (int q = 0; q < b->naxes; q++)
+        c->block[q] = b->axis[q].block;
+    for (int i = 0; i < b->nchunks; i++)
+        c->chunk[b->chunk[i].idx] = b->chunk[i].size;
+    return c;
+}
+
 bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf)
 {
     Block b = begin(p, t, leaf);
@@ -254,11 +283,13 @@ bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf)
         block_sizes(&b);
     if (b.refusal) {
         grid->refusal = b.refusal;
-        wish_report_refusal(&b, b.refusal);
+        if (!b.told)
+            wish_report_refusal(&b, b.refusal);
         return false;
     }
     for (int q = 0; q < b.naxes; q++)
         grid->dims[q].tile = b.axis[q].task;
+    leaf->blocks = what_was_chosen(&b);
     grid->program = b.out;
     grid->fits = b.fits;
     return true;

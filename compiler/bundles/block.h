@@ -59,6 +59,7 @@ typedef struct {
     Leaf *leaf;
     Arena *a;
     const char *refusal;         // why the leaf cannot be done in blocks
+    bool told;                   // and it has been reported
     int naxes, nchunks, ndigits, nblock;         // nblock: digits of the axes
     BlockAxis axis[MAX_AXES];
     BlockChunk chunk[MAX_INDICES];

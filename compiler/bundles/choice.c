@@ -140,8 +140,11 @@ static void set_axes(Block *b, const Choice *c)
 
 // ---- digits -----------------------------------------------------------------------------------------------------------------------
 
+// (One too many is counted, and refused when the program is built.)
 static int add_digit(BundleLoop *l, const char *name, Expr *count)
 {
+    if (l->ndigits >= MAX_DIGITS)
+        return l->ndigits++;
     l->digit[l->ndigits] = name;
     l->count[l->ndigits] = count;
     return l->ndigits++;

@@ -18,6 +18,8 @@ typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t 
 static bool build(Block *b, const Choice *c)
 {
     choice_apply(b, c);
+    if (b->ndigits > MAX_DIGITS)
+        return block_refuse(b, "its blocks would have more than %d digits", MAX_DIGITS);
     block_build(b);
     if (b->refusal)
         return false;
@@ -52,7 +54,8 @@ static bool try_choice(Search *s, int64_t margin, int64_t *worth, int64_t *perce
         int64_t work = c.task > 0 ? c.task : 1;
         *worth = c.fits ? WORTH * overhead(&b) / work : 0;
         *percent = 100 * overhead(&b) / work;
-        kept = c.fits && (!s->found || c.total < s->cost.total + margin);
+        bool loops = b.ndigits > 0 || b.naxes == 0 || !wish_exceeds(&b, 1);          // (slots are for what goes round)
+        kept = c.fits && loops && (!s->found || c.total < s->cost.total + margin);
         if (kept) {
             s->best = s->now;
             s->cost = c;
@@ -222,6 +225,8 @@ static void search_multiply(Search *s)
                 set_chunks(s, k);
                 if (set_parts(s))
                     try_ways(s);
+                else if (!s->refusal)
+                    s->refusal = "a block has more rows and columns than the cube takes at once";
             }
 }
 
@@ -384,7 +389,7 @@ void block_sizes(Block *b)
         explain(b, &s);
         return;
     }
-    if (s.smallest_bytes && build(b, &s.smallest))
-        wish_report_capacity(b);
+    b->told = s.smallest_bytes && build(b, &s.smallest) && wish_report_capacity(b);
+    b->refusal = NULL;
     block_refuse(b, "%s", s.refusal ? s.refusal : "no block of it fits the memories");
 }

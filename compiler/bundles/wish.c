@@ -164,6 +164,16 @@ bool wish_report_capacity(Block *b)
     return false;
 }
 
+// A size that is to be that of tiles in a memory.
+static const TileSize *named_tier(const StmtWish *w, int n)
+{
+    for (int k = 0; k < n; k++)
+        for (int l = 0; w->tile[k] && l < w->tile[k]->n; l++)
+            if (w->tile[k]->level[l].tier >= 0)
+                return &w->tile[k]->level[l];
+    return NULL;
+}
+
 // The leaf runs on the scalar unit, and a schedule asks for something else.
 void wish_report_refusal(Block *b, const char *why)
 {
@@ -172,6 +182,9 @@ void wish_report_refusal(Block *b, const char *why)
         if (w && w->engine >= 0 && w->engine != UNIT_SCALAR && !told(b, w->engine_range))
             diag_report(b->p->g->diags, D_TARGET, w->engine_range, "%s cannot run on the %s unit: %s", stmt_text(b->a, b->p->g, b->leaf->stmts.at[i]),
                         machine_unit_names()[w->engine], why);
+        const TileSize *size = w ? named_tier(w, b->leaf->stmts.at[i]->n) : NULL;
+        if (size && !told(b, size->range))
+            diag_report(b->p->g->diags, D_CAPACITY, size->range, "the tiles of %s cannot be had: %s", stmt_text(b->a, b->p->g, b->leaf->stmts.at[i]), why);
         if (w && w->vector >= 0 && !told(b, w->vector_range))
             diag_report(b->p->g->diags, D_TARGET, w->vector_range, "%s cannot run in vectors: %s", stmt_text(b->a, b->p->g, b->leaf->stmts.at[i]), why);
     }

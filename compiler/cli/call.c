@@ -119,7 +119,7 @@ static int make_context(Call *c)
     const char *error = pto_context_error(c->context);
     if (*error)
         return complain(EXIT_USER, "%s", error);
-    pto_model_options model = {.timing_only = c->options->timing_only};
+    pto_model_options model = {.timing_only = c->options->timing_only, .unchecked = c->options->timing_only};
     if (c->options->timing_only && pto_context_model(c->context, &model) != PTO_OK)
         return complain(EXIT_INTERNAL, "out of memory");
     return 0;

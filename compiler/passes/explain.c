@@ -243,7 +243,8 @@ void explain_kernel(Plan *p, const TileKernel *t)
     if (p->about)
         fprintf(p->explain, "  Storage\n");
     print_tensors(p);
-    explain_traffic(p, t);
+    if (p->machine->emits_c)                             // (else the model counts it: `ptoc profile`)
+        explain_traffic(p, t);
     if (p->g->given_up.n)
         fprintf(p->explain, "  Given up\n");
     for (int i = 0; i < p->g->given_up.n; i++)

@@ -55,7 +55,16 @@ typedef struct {
     unsigned char levels[MAX_INDICES];     // `order`: how many levels of tiles there are so far
 } StmtPlan;
 
+// On a machine of bundles: the blocks of a task (NULL: there are none), their parts, and chunks of what one statement reduces.
+typedef struct {
+    Expr *block[4];
+    int split, parts;            // split -1: one part
+    const Stmt *main;
+    Expr *chunk[MAX_INDICES];    // by index of `main`; NULL: none
+} Blocks;
+
 struct Leaf {
+    Blocks *blocks;
     int id;
     StmtList stmts;
     DepList deps;                // among its statements, not carried by outer loops

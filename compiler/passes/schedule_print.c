@@ -118,6 +118,14 @@ static const char *inner_sizes(const Printer *p, const Stmt *s, int idx, int fro
     return text;
 }
 
+// The block of a task, where it is another size than that and can be said.
+static const char *block_size(const Printer *p, const Leaf *leaf, int q)
+{
+    const Expr *block = leaf->blocks->block[q];
+    bool said = block->op == OP_CONST && !expr_equal(block, leaf->node->dims[q].tile);
+    return said ? arena_printf(p->p->a, ", %lld", (long long)block->i) : "";
+}
+
 static void print_grid(const Printer *p, const Leaf *leaf)
 {
     static const char *const mode[] = { [MODE_AUTO] = "", [MODE_SERIAL] = "", [MODE_STATIC] = " static", [MODE_DYNAMIC] = " dynamic", [MODE_WAVE] = " wave" };
@@ -127,8 +135,13 @@ static void print_grid(const Printer *p, const Leaf *leaf)
         return;
     for (int q = 0; q < n->ndims; q++)
         fprintf(p->out, "%s%s = %s%s", q ? ", " : "    tile ", loop_name(p, s, q, n->ndims), size_text(p, n->dims[q].tile),
-                inner_sizes(p, s, plan_of(p->p, s)->interval[q].theta.idx, 1));
+                leaf->blocks ? block_size(p, leaf, q) : inner_sizes(p, s, plan_of(p->p, s)->interval[q].theta.idx, 1));
     fprintf(p->out, ";\n");
+    if (leaf->blocks && leaf->blocks->split >= 0)
+        fprintf(p->out, "    unroll %s = %d;\n", loop_name(p, s, leaf->blocks->split, n->ndims), leaf->blocks->parts);
+    for (int i = 0; leaf->blocks && leaf->blocks->main && i < leaf->blocks->main->n; i++)
+        if (leaf->blocks->chunk[i])
+            fprintf(p->out, "    tile %s = %s;\n", qualified(p, leaf->blocks->main, i), size_text(p, leaf->blocks->chunk[i]));
     for (int q = 0; q < n->ndims; q++)
         fprintf(p->out, "%s%s", q ? ", " : "    parallel ", loop_name(p, s, q, n->ndims));
     fprintf(p->out, "%s", mode[n->mode]);
@@ -165,7 +178,7 @@ static void print_inner_tiles(const Printer *p, const StmtPlan *sp)
 {
     const Stmt *s = sp->stmt;
     for (int i = 0; i < s->n && s->kind != STMT_INIT; i++) {
-        const char *sizes = in_grid(sp, i) ? "" : inner_sizes(p, s, i, 0);
+        const char *sizes = in_grid(sp, i) || sp->leaf->blocks ? "" : inner_sizes(p, s, i, 0);
         if (*sizes)
             fprintf(p->out, "    tile %s = %s;\n", qualified(p, s, i), sizes + 2);
     }

@@ -2,7 +2,7 @@
 //
 // In the page's source, a comment above `.Bd -literal` says what to do with it:
 //   .\" test: compile            it compiles
-//   .\" test: check              and passes `ptoc check`
+//   .\" test: check [target]     and passes `ptoc check`
 //   .\" test: error [name]       it is refused with that diagnostic
 //   .\" test: none               it is not a whole program
 // A display that starts with `kernel` and has no such comment fails, so that none is forgotten.
@@ -37,9 +37,10 @@ static Verdict run_example(const Test *t) {
             return FAIL;
         return strstr(out, t->arg + strlen("error ")) ? PASS : fail("not refused as %s:\n%s", t->arg + strlen("error "), out);
     }
+    const char *target = starts(t->arg, "check ") ? trim(text("%s", t->arg + strlen("check "))) : NULL;
     if (!expect_exit(0, NULL, "%s %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch)))
         return FAIL;
-    return strcmp(t->arg, "check") != 0 || check_kernels(path, NULL) ? PASS : FAIL;
+    return !starts(t->arg, "check") || check_kernels(path, target) ? PASS : FAIL;
 }
 
 static void add_page(const char *page) {

@@ -254,7 +254,8 @@ typedef struct pto_event {
 } pto_event;
 
 typedef struct pto_model_options {
-    int timing_only;             // skip the values (never those of scalar operations)
+    int timing_only;             // skip the values (never those of scalar operations), and the order of accesses to tensors
+    int unchecked;               // skip the order of accesses on chip too: for a program that is known to be in order
     uint64_t jitter;             // not 0: latencies are drawn at random from this seed (results must not depend on it)
     void (*event)(void *user, const pto_event *e);       // NULL: none
     void *user;

@@ -131,7 +131,7 @@ pto_status pto_launch_bundles(pto_context *ctx, const pto_launch *l) {
         return status;
     struct pto_model *m = ctx->model;
     call_begin(m);
-    Launch L = {.model = m, .ctx = ctx, .l = l, .machine = l->machine, .program = l->program, .values = !m->options.timing_only};
+    Launch L = {.model = m, .ctx = ctx, .l = l, .machine = l->machine, .program = l->program, .values = !m->options.timing_only, .unchecked = m->options.unchecked};
     L.random = m->options.jitter;
     L.begin = L.now = L.end = m->clock;
     m->launch = &L;

@@ -30,9 +30,7 @@ static void decode_digits(const Loop *l, int64_t iteration, int64_t *iv) {
     }
 }
 
-// Induction variables of the bundle at hand in `stage`; false: there is no such iteration.
-static bool stage_ivs(const Launch *L, const Resident *r, int stage, int64_t iv[PTO_MAX_IVS]) {
-    int loop = L->bundles[r->pc].loop;
+static bool find_ivs(const Launch *L, const Resident *r, int loop, int stage, int64_t iv[PTO_MAX_IVS]) {
     memcpy(iv, r->iv, sizeof r->iv);
     if (loop < 0)
         return true;
@@ -41,6 +39,19 @@ static bool stage_ivs(const Launch *L, const Resident *r, int stage, int64_t iv[
         return false;
     decode_digits(&L->loops[loop], iteration, iv);
     return true;
+}
+
+// Induction variables of the bundle at hand in `stage`; NULL: there is no such iteration. Found once for all bundles of a step.
+static const int64_t *stage_ivs(const Launch *L, Resident *r, int stage, int64_t room[PTO_MAX_IVS]) {
+    int loop = L->bundles[r->pc].loop;
+    if (loop < 0 || stage >= MOST_KNOWN)
+        return find_ivs(L, r, loop, stage, room) ? room : NULL;
+    unsigned bit = 1u << stage;
+    if (!(r->known & bit)) {
+        r->known |= bit;
+        r->exists = find_ivs(L, r, loop, stage, r->stage_iv[stage]) ? r->exists | bit : r->exists & ~bit;
+    }
+    return r->exists & bit ? r->stage_iv[stage] : NULL;
 }
 
 // ---- the next bundle ------------------------------------------------------------------------------------------------------
@@ -53,6 +64,7 @@ static int loop_here(const Launch *L, const Resident *r, int around) {
 }
 
 static void loop_enter(Launch *L, Resident *r, int k, int around) {
+    r->known = 0;
     if (around >= 0)
         decode_digits(&L->loops[around], r->step[r->depth - 1], r->iv);
     r->loop[r->depth] = k;
@@ -60,6 +72,7 @@ static void loop_enter(Launch *L, Resident *r, int k, int around) {
 }
 
 static void loop_end(Launch *L, Resident *r) {
+    r->known = 0;
     const Loop *l = &L->loops[r->loop[r->depth - 1]];
     if (++r->step[r->depth - 1] < l->steps) {
         r->pc = l->first;
@@ -95,14 +108,17 @@ static void settle(Launch *L, Resident *r) {
 static void decode(Launch *L, Resident *r) {
     const pto_bundle *b = &L->program->bundles[r->pc];
     int loop = L->bundles[r->pc].loop;
-    int64_t iv[PTO_MAX_IVS];
+    const int64_t *iv;
+    int64_t room[PTO_MAX_IVS];
     r->nwaits = r->nops = 0;
     for (int k = 0; k < 4; k++)
-        if (b->wait[k].token != 0 && stage_ivs(L, r, b->wait[k].stage, iv) && digits_hold(L, loop, b->wait[k].when, iv))
+        if (b->wait[k].token != 0 && (iv = stage_ivs(L, r, b->wait[k].stage, room)) != NULL && digits_hold(L, loop, b->wait[k].when, iv))
             r->waits[r->nwaits++] = b->wait[k].token - 1;
-    for (int s = 0; s < PTO_SLOTS; s++)
-        if (b->op[s] != 0 && stage_ivs(L, r, L->program->ops[b->op[s] - 1].stage, iv) && digits_hold(L, loop, L->program->ops[b->op[s] - 1].when, iv))
+    for (int s = 0; s < PTO_SLOTS; s++) {
+        const pto_op *op = b->op[s] != 0 ? &L->program->ops[b->op[s] - 1] : NULL;
+        if (op != NULL && (iv = stage_ivs(L, r, op->stage, room)) != NULL && digits_hold(L, loop, op->when, iv))
             r->ops[r->nops++] = b->op[s] - 1;
+    }
     r->decoded = true;
 }
 
@@ -167,7 +183,7 @@ static bool issue_op(Launch *L, Resident *r, int op) {
     r->history[t->slot][seq] = r->pc;
     Instance *in = &u->ring[(u->first + u->count++) % L->machine->unit[t->slot].queue];
     *in = (Instance){.op = op, .bundle = r->pc, .resident = r, .seq = seq};
-    stage_ivs(L, r, t->stage, in->iv);
+    find_ivs(L, r, L->bundles[r->pc].loop, t->stage, in->iv);
     join(before, &r->clock);
     before->at[t->slot] = seq;
     in->clock = *before;

@@ -162,6 +162,7 @@ typedef struct Line { int path; int64_t free; size_t count, room; Request *reque
 
 typedef struct Token { int64_t count, head; Clock *clock; } Token;
 
+enum { MOST_KNOWN = 8 };
 struct Resident {
     int core, cluster, number;       // the number-th on its core
     Resident *neighbour;             // the next on its core
@@ -171,6 +172,9 @@ struct Resident {
     int pc, depth, loop[MOST_NESTING];
     int64_t step[MOST_NESTING];
     int64_t iv[PTO_MAX_IVS];         // coordinates, and digits of the loops that hold others
+    // Of the step at hand, by stage: whether there is such an iteration, and its induction variables (bits: known, exists).
+    unsigned known, exists;
+    int64_t stage_iv[MOST_KNOWN][PTO_MAX_IVS];
     bool decoded;
     int nwaits, waits[4], nops, ops[PTO_SLOTS];
     bool issued;                     // all bundles
@@ -221,6 +225,7 @@ struct Launch {
     pto_status status;
     Block *blocks;                   // memory of this launch
     bool values;
+    bool unchecked;                  // accesses are taken to be in order
     uint64_t random;
     int64_t begin, now, serial, end;
     // resolved
