@@ -1,7 +1,8 @@
 // Mutations of a program of bundles: see mutation.h.
 //
 // Nothing moves out of a loop or into one: that would change how often it is done. What a slot of the neighbouring bundle
-// already holds stays there, so that a unit does its operations in the same order as before, unless the kind says otherwise.
+// already holds stays there, so that a unit does its operations in the same order as before, unless the kind says otherwise:
+// an operation moves as far as its slot is free.
 #include "mutation.h"
 
 #include <stdio.h>
@@ -101,10 +102,11 @@ static void of_operations(const Walk *w, int b) {
         if (!p->bundles[b].op[s])
             continue;
         one(w, OPERATION_DELETED, b, s, 0);
-        for (int to = b - 1; to <= b + 1; to += 2)
-            if (together(p, b, to) && !p->bundles[to].op[s]) {
+        for (int by = -1; by <= 1; by += 2)
+            for (int to = b + by; together(p, b, to) && !p->bundles[to].op[s]; to += by) {
                 one(w, OPERATION_MOVED, b, s, to);
-                one(w, OPERATION_DOUBLED, b, s, to);
+                if (to == b + by)
+                    one(w, OPERATION_DOUBLED, b, s, to);
             }
     }
     if (together(p, b, b + 1))

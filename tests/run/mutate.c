@@ -8,29 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { const char *file, *kernel, *arguments; bool quick; } Subject;
+typedef enum { LONG, ONE_CORE, EVERYWHERE } When;       // with PTO_MUTATE=all alone; else
+typedef struct { const char *file, *kernel, *arguments; When when; } Subject;
 
 static const Subject subjects[] = {
-    {"samples/softmax", "softmax", "50x700 50x700", true},
-    {"samples/matmul", "matmul", "70x200 200x270 70x270", true},
-    {"samples/gray", "gray", "30x50x3 30x50", true},
-    {"samples/sobel", "sobel", "70x150 70x150", true},
-    {"samples/blur", "blur_direct", "70x150 70x150", true},
-    {"samples/argmax", "classify", "90x130 90 90", true},
-    {"samples/heat", "heat", "70x130 3 70x130", true},
-    {"samples/integral", "box_mean", "60x130 2 60x130", true},
-    {"samples/life", "life", "70x130 3 70x130", true},
-    {"samples/nearest", "nearest", "70x40 90x40 70 70", true},
-    {"samples/gauss_seidel", "gauss_seidel", "50x60 2 50x60", true},
-    {"samples/layer_norm", "layer_norm", "50x700 700 700 0.001 50x700", true},
-    {"samples/relu_cumsum", "relu_cumsum", "50x700 1.5 0.5 50x700", true},
-    {"tests/bench/model", "add", "20000 20000 20000", true},
-    {"tests/bench/model", "conv", "64x5x6 64x64x3x3 64x5x6", true},
-    {"tests/bench/model", "narrow", "300x32 32x32 300x32", false},
-    {"tests/bench/model", "matmul32", "70x200 200x270 70x270", false},
-    {"tests/bench/model", "upscale", "48x7x9 48x48x3x3 48x7x9", false},
-    {"tests/bench/model", "residual", "64x5x6 64x64x3x3 64 64x64x3x3 64 64x5x6", false},
-    {"samples/histogram", "histogram", "20000 256", false},
+    {"samples/softmax", "softmax", "50x700 50x700", EVERYWHERE},
+    {"samples/matmul", "matmul", "70x200 200x270 70x270", EVERYWHERE},
+    {"samples/gray", "gray", "30x50x3 30x50", EVERYWHERE},
+    {"samples/sobel", "sobel", "70x150 70x150", EVERYWHERE},
+    {"samples/blur", "blur_direct", "70x150 70x150", EVERYWHERE},
+    {"samples/argmax", "classify", "90x130 90 90", EVERYWHERE},
+    {"samples/heat", "heat", "70x130 3 70x130", EVERYWHERE},
+    {"samples/integral", "box_mean", "60x130 2 60x130", EVERYWHERE},
+    {"samples/life", "life", "70x130 3 70x130", ONE_CORE},
+    {"samples/nearest", "nearest", "70x40 90x40 70 70", EVERYWHERE},
+    {"samples/gauss_seidel", "gauss_seidel", "50x60 2 50x60", EVERYWHERE},
+    {"samples/layer_norm", "layer_norm", "50x700 700 700 0.001 50x700", EVERYWHERE},
+    {"samples/relu_cumsum", "relu_cumsum", "50x700 1.5 0.5 50x700", EVERYWHERE},
+    {"tests/bench/model", "add", "20000 20000 20000", EVERYWHERE},
+    {"tests/bench/model", "conv", "64x5x6 64x64x3x3 64x5x6", ONE_CORE},
+    {"tests/bench/model", "narrow", "300x32 32x32 300x32", LONG},
+    {"tests/bench/model", "matmul32", "70x200 200x270 70x270", LONG},
+    {"tests/bench/model", "upscale", "48x7x9 48x48x3x3 48x7x9", LONG},
+    {"tests/bench/model", "residual", "64x5x6 64x64x3x3 64 64x64x3x3 64 64x5x6", LONG},
+    {"samples/histogram", "histogram", "20000 256", LONG},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -52,7 +53,7 @@ static Verdict run_mutate(const Test *t) {
     for (int i = 0; i < SUBJECTS; i++) {
         const Subject *s = &subjects[i];
         const char *library = text("%s/%s.so", scratch, base_name(s->file));
-        if (!s->quick && !all())
+        if (!all() && s->when < (*t->arg ? ONE_CORE : EVERYWHERE))
             continue;
         if (!is_file(library) && !build(t, s, library))
             return FAIL;
