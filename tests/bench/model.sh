@@ -53,7 +53,7 @@ row() {
 }
 
 quotient() { awk -v a="$1" -v b="$2" -v d="${3:-3}" 'BEGIN { if (b + 0 == 0) print ""; else printf "%.*f", d, a / b }'; }
-larger() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%d", a > b ? a : b }'; }
+larger() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%d", (a > b ? a : b) }'; }
 
 davinci=--target=davinci
 one_core="--target=davinci --machine-set=clusters=1,cores=1"
