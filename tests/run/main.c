@@ -252,6 +252,7 @@ static void set_up(const char *build, int jobs) {
     setup.cc = cc && *cc ? cc : "cc";
     setup.config = config && *config ? config : "release";
     setup.sanitized = strcmp(setup.config, "asan") == 0 || strcmp(setup.config, "tsan") == 0;
+    setup.threads = strcmp(setup.config, "tsan") == 0;
     setup.jobs = jobs;
     setup.shared = find_shared();
     setenv("CC", setup.cc, 1);

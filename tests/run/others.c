@@ -37,5 +37,6 @@ void add_scripts(void) {
         for (char **f = files(text("%s/tests/%s", setup.source, groups[i]), ".sh"); *f; f++)
             add_script(groups[i], *f);
     add_script("fuzz", text("%s/tests/fuzz/random.sh", setup.source));
-    add_script("fuzz", text("%s/tests/fuzz/modelled.sh", setup.source));
+    if (!setup.threads)
+        add_script("fuzz", text("%s/tests/fuzz/modelled.sh", setup.source));
 }

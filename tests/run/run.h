@@ -26,6 +26,7 @@ void test_add(Test t);           // the strings must last
 typedef struct {
     const char *source, *build, *scratch, *ptoc, *cc, *config, *shared;   // shared: the folder of test data, or NULL
     bool sanitized;              // asan, tsan: slower by a factor
+    bool threads;                // tsan: the modelled machines, which are one thread, have nothing for it
     int jobs;
 } Setup;
 extern Setup setup;
