@@ -282,39 +282,43 @@ void *counted_touch(pto_scalar *s, int tensor, void *place, int write)
     return pto_touch(s, tensor, place, write);
 }
 
-// The program with scalar operations that are counted.
-static pto_program with_counted(const pto_program *p)
+// The program with scalar operations that are counted; kept, since the profile looks at it until the end.
+typedef struct Kept { pto_program program; struct Kept *next; pto_op ops[]; } Kept;
+static Kept *kept;
+
+static const pto_program *with_counted(const pto_program *p)
 {
-    pto_program q = *p;
-    pto_op *ops = calloc((size_t)p->nops + 1, sizeof *ops);
+    Kept *k = malloc(sizeof *k + ((size_t)p->nops + 1) * sizeof k->ops[0]);
+    if (!k)
+        die("out of memory");
+    *k = (Kept){*p, kept};
+    kept = k;
+    k->program.ops = k->ops;
     original = NULL;
-    for (int k = 0; k < p->nops; k++) {
-        ops[k] = p->ops[k];
-        if (ops[k].kind != PTO_TASK)
+    for (int o = 0; o < p->nops; o++) {
+        k->ops[o] = p->ops[o];
+        if (p->ops[o].kind != PTO_TASK)
             continue;
-        if (original && original != ops[k].scalar)
+        if (original && original != p->ops[o].scalar)
             die("several scalar operations in one program");
-        original = ops[k].scalar;
-        ops[k].scalar = counted_scalar;
+        original = p->ops[o].scalar;
+        k->ops[o].scalar = counted_scalar;
     }
-    q.ops = ops;
-    return q;
+    return &k->program;
 }
 
 pto_status counted_launch(pto_context *ctx, const pto_launch *l)
 {
     pto_launch counted = *l;
-    pto_program *program = calloc(1, sizeof *program);       // the profile looks at it until the end
-    if (l->ntensors > 256 || !program)
+    if (l->ntensors > 256)
         die("too many tensors");
-    *program = with_counted(l->program);
-    counted.program = program;
+    counted.program = with_counted(l->program);
     now = &counted;
     count_grid();
     return pto_launch_bundles(ctx, &counted);
 }
 
-// "a read" is in front of "a written": the order of the profile's rows.
+// "a read" is in front of "a written": the order of the profile's rows. The kernel's library is unloaded behind it.
 __attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("TRAFFIC");
@@ -325,4 +329,13 @@ __attribute__((destructor)) static void report(void)
                     rows[k].tensor, rows[k].path, rows[k].moved[0], rows[k].moved[1], rows[k].moved[2], rows[k].moved[3]);
     if (f)
         fclose(f);
+    for (int k = 0; k < nrows; k++) {
+        free((char *)rows[k].tensor);
+        free((char *)rows[k].path);
+    }
+    while (kept) {
+        Kept *next = kept->next;
+        free(kept);
+        kept = next;
+    }
 }

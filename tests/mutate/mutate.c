@@ -10,6 +10,8 @@
 // order). Prints how many of each; -v: each change. For `make mutate` and the group of that name.
 #include "mutation.h"
 
+#include "../arguments.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +36,6 @@ static const char *const end_names[] = {
     ENDS(NAME)
 #undef NAME
 };
-
-typedef union { int64_t dim; double f64; float f32; int32_t i32; pto_tensor tensor; } Argument;
 
 // ---- a kernel and its arguments ----
 
@@ -70,53 +70,6 @@ static void *room(size_t count, size_t bytes) {
 
 static size_t bytes_of(const pto_tensor *t) { return (size_t)pto_tensor_elements(t) * pto_dtype_size(t->dtype); }
 
-// Numbers that sums of many of them can still tell apart: multiples of 1/8 around 0.
-static void fill(pto_tensor *t, unsigned seed) {
-    int64_t n = pto_tensor_elements(t);
-    for (int64_t i = 0; i < n; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        int k = (int)(seed >> 27) - 16;
-        switch (t->dtype) {
-        case PTO_F64: ((double *)t->data)[i] = k / 8.0; break;
-        case PTO_F32: ((float *)t->data)[i] = (float)k / 8.0f; break;
-        case PTO_F16: ((_Float16 *)t->data)[i] = (_Float16)((float)k / 8.0f); break;
-        case PTO_BOOL: ((unsigned char *)t->data)[i] = k & 1; break;
-        default: ((unsigned char *)t->data)[i * (int64_t)pto_dtype_size(t->dtype)] = (unsigned char)(k + 16);
-        }
-    }
-}
-
-static void tensor_argument(pto_tensor *t, const pto_param *p, const char *text, unsigned seed) {
-    int64_t shape[PTO_MAX_RANK];
-    char *end = (char *)text;
-    for (int d = 0; d < p->rank; d++) {
-        shape[d] = strtoll(end, &end, 10);
-        if (*end != (d + 1 < p->rank ? 'x' : '\0'))
-            give_up("bad shape", text);
-        end++;
-    }
-    *t = pto_tensor_dense(NULL, p->dtype, p->rank, shape);
-    t->data = room(bytes_of(t), 1);
-    if (p->kind == PTO_PARAM_TENSOR)
-        fill(t, seed);
-}
-
-static void *argument(Argument *a, const pto_param *p, const char *text, unsigned seed) {
-    switch (p->kind) {
-    case PTO_PARAM_DIM: a->dim = atoll(text); break;
-    case PTO_PARAM_SCALAR: case PTO_PARAM_SCALAR_OUTPUT:
-        if (p->dtype == PTO_F64)
-            a->f64 = atof(text);
-        else if (p->dtype == PTO_F32)
-            a->f32 = (float)atof(text);
-        else
-            a->i32 = atoi(text);
-        break;
-    case PTO_PARAM_TENSOR: case PTO_PARAM_OUTPUT: tensor_argument(&a->tensor, p, text, seed); break;
-    }
-    return a;
-}
-
 static void subject_open(Subject *s, int n, char **words) {
     void *library = n > 1 ? dlopen(words[0], RTLD_NOW) : NULL;
     if (!library)
@@ -129,7 +82,10 @@ static void subject_open(Subject *s, int n, char **words) {
     s->args = room((size_t)n, sizeof *s->args);
     s->pointers = room((size_t)n, sizeof *s->pointers);
     for (int i = 0; i < n - 2; i++) {
-        s->pointers[i] = argument(&s->args[i], &s->kernel->params[i], words[i + 2], (unsigned)i + 1);
+        const char *problem = argument_read(&s->args[i], &s->kernel->params[i], words[i + 2], 1, (unsigned)i + 1);
+        if (problem)
+            give_up(problem, words[i + 2]);
+        s->pointers[i] = &s->args[i];
         if (s->kernel->params[i].kind == PTO_PARAM_OUTPUT)
             s->bytes += bytes_of(&s->args[i].tensor);
     }
