@@ -9,8 +9,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { SMALL = 16 };
-
 bool block_refuse(Block *b, const char *fmt, ...)
 {
     va_list ap;
@@ -98,7 +96,7 @@ static Expr *with_outer(Block *b, const BlockStmt *s, Expr *e)
     return expr_simplify(b->a, expr_substitute(b->a, e, s->s->n, (Index *const *)s->s->index, value));
 }
 
-static bool bind_outer(Block *b, BlockStmt *s)
+static void bind_outer(Block *b, BlockStmt *s)
 {
     const StmtPlan *sp = plan_of(b->p, s->s);
     for (int k = 0; k < sp->npath; k++) {
@@ -108,7 +106,6 @@ static bool bind_outer(Block *b, BlockStmt *s)
         s->index[e->theta.idx].from = FROM_OUTER;
         s->index[e->theta.idx].value = outer_value(b, e);
     }
-    return true;
 }
 
 static bool bind_axes(Block *b, BlockStmt *s)
@@ -193,7 +190,8 @@ static bool bind_stmt(Block *b, BlockStmt *s)
         return block_refuse(b, "data says which element is written");
     if (s->s->eq->otherwise)
         return block_refuse(b, "an equation stands for what others leave");
-    return bind_outer(b, s) && bind_axes(b, s) && bind_ranges(b, s) && bind_conditions(b, s);
+    bind_outer(b, s);
+    return bind_axes(b, s) && bind_ranges(b, s) && bind_conditions(b, s);
 }
 
 // ---- the contraction ----------------------------------------------------------------------------------------------------------
@@ -212,17 +210,29 @@ static void find_main(Block *b)
     b->main = only;
 }
 
+const BlockStmt *block_main(const Block *b)
+{
+    for (int i = 0; i < b->nstmts; i++)
+        if (b->stmts[i].s == b->main)
+            return &b->stmts[i];
+    return NULL;
+}
+
+bool block_multiplies(const Block *b)
+{
+    const BlockStmt *s = block_main(b);
+    return s && s->kind == BLOCK_MULTIPLY;
+}
+
 // A window's worth of a stencil, say: no chunks of it, unless the cube has to take them one by one.
 static bool is_small(const BlockIndex *x)
 {
-    return x->lo->op == OP_CONST && x->hi->op == OP_CONST && x->hi->i - x->lo->i <= SMALL;
+    return x->lo->op == OP_CONST && x->hi->op == OP_CONST && x->hi->i - x->lo->i <= FEW;
 }
 
 static void bind_chunks(Block *b)
 {
-    bool cube = false;
-    for (int i = 0; i < b->nstmts; i++)
-        cube = cube || b->stmts[i].kind == BLOCK_MULTIPLY;
+    bool cube = block_multiplies(b);
     for (int i = 0; b->main && i < b->nstmts; i++) {
         BlockStmt *s = &b->stmts[i];
         for (int k = s->s->nouter; s->s == b->main && k < s->s->n; k++) {

@@ -9,7 +9,7 @@
 
 #include "bundles/place.h"
 
-enum { MAX_AXES = 4 };
+enum { MAX_AXES = 4, FEW = 16 };         // FEW: points of what is short, like the rows of a stencil
 
 // A dimension of the grid: a task has `count` blocks of `block` points, `task` points in all.
 typedef struct { const char *name; Expr *begin, *end, *task, *block, *count; int digit; } BlockAxis;       // digit -1: one block
@@ -49,7 +49,6 @@ typedef struct {
     Window window, all;          // of a block; of the task
     Expr *stride[MAX_BOX];
     Buffer *buffer;              // where the unit finds it
-    int unit;                    // that reads it
 } Held;
 
 typedef struct {
@@ -71,7 +70,6 @@ typedef struct {
     BundleProgram *out;
     Expr *fits;                  // what must hold of the shape
     int smaller, unusual;        // cost.c: usual sizes are so many times halved; for a moment, halved more often, and odd
-    int near;                    // the memory of the units that work on boxes
     bool dry;                    // only sizes and times are asked for: no expressions
     // What is tried.
     bool around;                 // sizes that name no memory are those of tasks, not of blocks: as blocks they do not fit
@@ -87,6 +85,8 @@ typedef struct {
 
 // block.c
 bool block_refuse(Block *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));       // false
+const BlockStmt *block_main(const Block *b);                     // NULL: there is none
+bool block_multiplies(const Block *b);                           // is the main statement the cube's?
 
 // window.c
 bool block_same(const Expr *x, const Expr *y);                   // as far as syntax shows; NULL stands for 0
@@ -124,6 +124,7 @@ bool wish_report_capacity(Block *b);
 void wish_report_refusal(Block *b, const char *why);
 
 // move.c
+int block_near(const Block *b);                                  // the memory of the units that work on boxes
 MoveOp *block_op(Block *b, int unit, MoveKind kind, int most, const Equation *eq);      // with room for `most` operands
 const char *block_called(Block *b, const Tensor *t, int memory);
 int block_stop(Block *b, int from, int to);                      // the memory between two; 0: there is a path; -1: no way with one stop
@@ -163,8 +164,6 @@ bool block_is_alias(Block *b, const BlockStmt *s);               // once sizes a
 
 // build.c
 void block_build(Block *b);                                      // operations and buffers, for the sizes that are set
-
-bool block_multiplies(const Block *b);                           // is the main statement the cube's?
 
 // size.c
 void block_sizes(Block *b);                                      // sizes, and the program that is best with them

@@ -1,4 +1,4 @@
-// ops: the operations of a block, in an order in which they could run one by one.
+// build: the operations of a block, in an order in which they could run one by one.
 #include "bundles/block.h"
 
 // ---- the whole ----------------------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ static void build_part(Block *b, int memory)
 
 void block_build(Block *b)
 {
-    int memory = b->near = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory;
+    int memory = block_near(b);
     b->out = ARENA_NEW(b->a, BundleProgram);
     b->held.n = 0;
     b->fits = NULL;

@@ -14,17 +14,9 @@ static Expr *tiles(Block *b, Expr *extent, Expr *size)
 
 static Expr *at_least_one(Block *b, Expr *e) { return block_op2(b, OP_MAX, e, block_int(b, 1)); }
 
-static const BlockIndex *chunk_index(const Block *b, int chunk)
-{
-    for (int k = 0; k < b->nstmts; k++)
-        if (b->stmts[k].s == b->main)
-            return &b->stmts[k].index[b->chunk[chunk].idx];
-    return NULL;
-}
-
 static Expr *chunk_extent(Block *b, int chunk)
 {
-    const BlockIndex *x = chunk_index(b, chunk);
+    const BlockIndex *x = &block_main(b)->index[b->chunk[chunk].idx];
     return block_op2(b, OP_SUB, x->hi, x->lo);
 }
 

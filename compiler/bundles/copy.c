@@ -28,7 +28,7 @@ static Operand over_indices(Block *b, const BlockStmt *s, Tensor *t, Expr *const
 void block_copy(Block *b, BlockStmt *s)
 {
     Expr *e = s->s->eq->rhs;
-    int memory = b->m->unit[UNIT_VECTOR].present ? b->m->unit[UNIT_VECTOR].memory : b->m->unit[UNIT_SCALAR].memory, stop = block_stop(b, 0, memory);
+    int memory = block_near(b), stop = block_stop(b, 0, memory);
     int through = stop > 0 ? stop : memory;
     Window box = { .rank = s->s->n };
     for (int i = 0; i < s->s->n; i++)

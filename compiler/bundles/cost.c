@@ -339,7 +339,6 @@ Cost cost_of(Block *b)
 {
     int64_t unit[UNIT_KINDS] = { 0 }, path[MACHINE_MAX_PATHS] = { 0 }, steps = 1, once = 0, far = 0;
     Cost c = { .tasks = 1, .fits = fits(b) };
-    cost_operations(b);
     for (int d = 0; d < b->ndigits; d++)
         steps *= value(b, b->loop.count[d]);
     for (int i = 0; i < b->out->ops.n; i++) {
@@ -355,7 +354,8 @@ Cost cost_of(Block *b)
         int64_t n = value(b, b->axis[q].end) - value(b, b->axis[q].begin);
         c.tasks *= ceil_div(n, value(b, b->axis[q].task));
     }
-    c.step = recurrence(b) > once ? recurrence(b) : once;
+    c.step = recurrence(b);
+    c.step = c.step > once ? c.step : once;
     c.task = c.step * steps;
     for (int u = 0; u < UNIT_KINDS; u++) {
         int64_t turn = unit[u] ? unit[u] + held_up(b, u) + taken_turns(b, u) : 0;

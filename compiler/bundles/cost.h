@@ -16,9 +16,9 @@ typedef struct {
     bool fits;                   // in the memories, at the usual sizes
 } Cost;
 
-// Of the program of `b` as it is built and scheduled. Fills in the `cycles` of its operations.
-Cost cost_of(Block *b);
-// Fills in the `cycles` alone; what the schedule goes by.
+// Fills in what each operation of the program takes; the schedule goes by it.
 void cost_operations(Block *b);
+// Of the program of `b`, scheduled, whose operations have their cost.
+Cost cost_of(Block *b);
 
 #endif

@@ -24,6 +24,12 @@ static int mover(Block *b, int from, int to)
     return (int)(path->from == from ? path->by : path->by_back);
 }
 
+int block_near(const Block *b)
+{
+    const MachineUnit *vector = &b->m->unit[UNIT_VECTOR];
+    return vector->present ? vector->memory : b->m->unit[UNIT_SCALAR].memory;
+}
+
 // The memory between two, 0: there is a path; -1: no way with one stop.
 int block_stop(Block *b, int from, int to)
 {
@@ -84,33 +90,10 @@ void block_move(Block *b, Operand from, Operand to, When when, const Equation *e
     }
 }
 
-static bool fills(const Border *x) { return x->kind == BORDER_ZERO || x->kind == BORDER_CONST; }
-
-static bool same_fill(const Border *x, const Border *y)
-{
-    return x->kind == y->kind && (x->kind == BORDER_ZERO || expr_equal(x->value, y->value));
-}
-
-// A move fills what is outside with one value.
-static bool has_one_fill(const Tensor *t)
-{
-    const Border *first = NULL;
-    for (int d = 0; d < t->rank; d++) {
-        if (!fills(&t->border[d]))
-            continue;
-        if (first && !same_fill(first, &t->border[d]))
-            return false;
-        first = &t->border[d];
-    }
-    return true;
-}
-
 // Brings a window of a tensor to where its unit finds it.
 void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equation *eq)
 {
     int stop = block_stop(b, 0, memory);
-    if (h->bordered && !has_one_fill(h->tensor))
-        block_refuse(b, "the borders of `%s` have different values", h->tensor->name);
     const Window *first = stop > 0 && wide ? wide : &h->window;
     if (h->guarded)
         block_must_exist(b, h->tensor);

@@ -6,7 +6,7 @@
 // units are as many stages apart as the buffer has slots to spare: with two slots a move fills the one while the other
 // is read. Within a step what keeps the busiest unit fed comes first, then later stages before earlier ones: what an operation
 // waits for was then issued a step ago. Every dependence that neither a unit's own order nor an earlier
-// wait already implies gets a token (tokens.c). Test: tests/golden/model, tests/unit/test_bundle.c
+// wait already implies gets a token (tokens.c). Test: tests/golden/model, tests/golden/bundles
 #include "bundles/schedule.h"
 
 #include "bundles/tokens.h"

@@ -8,7 +8,7 @@
 #include "bundles/schedule.h"
 #include "passes/explain.h"
 
-enum { WORTH = 200, MOST_GROUP = 1 << 16, FEW = 16, SMALLEST = 4 };            // a task should be worth so many times its overhead
+enum { WORTH = 200, MOST_GROUP = 1 << 16, SMALLEST = 4 };            // a task should be worth so many times its overhead
 
 typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t margin, smallest_bytes; Choice smallest; bool found; const char *refusal; } Search;
 
@@ -116,23 +116,9 @@ static int64_t allowed(Block *b, int axis, int64_t wanted)
     return wanted > 0 ? wanted : 1;
 }
 
-static const BlockStmt *main_stmt(const Block *b)
-{
-    for (int i = 0; i < b->nstmts; i++)
-        if (b->stmts[i].s == b->main)
-            return &b->stmts[i];
-    return NULL;
-}
-
-bool block_multiplies(const Block *b)
-{
-    const BlockStmt *s = main_stmt(b);
-    return s && s->kind == BLOCK_MULTIPLY;
-}
-
 static BoxAxis role_of_axis(Block *b, int axis)
 {
-    const BlockStmt *s = main_stmt(b);
+    const BlockStmt *s = block_main(b);
     for (int k = 0; k < s->s->n; k++)
         if (s->index[k].from == FROM_AXIS && s->index[k].which == axis)
             return block_role(b, s, k);

@@ -2,10 +2,8 @@
 #include "bundles/block.h"
 
 #include "bundles/choice.h"
+#include "passes/capacity.h"
 #include "passes/schedule_check.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 // ---- tensors ------------------------------------------------------------------------------------------------------------------
 
@@ -90,19 +88,6 @@ void wish_report_depth(Block *b)
     }
 }
 
-typedef struct { const Buffer *buffer; int64_t bytes; } Tenant;
-
-static int by_size(const void *x, const void *y)
-{
-    int64_t a = ((const Tenant *)x)->bytes, b = ((const Tenant *)y)->bytes;
-    return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static const char *amount(Arena *a, int64_t bytes)
-{
-    return bytes % 1024 == 0 ? arena_printf(a, "%lld KiB", (long long)(bytes >> 10)) : arena_printf(a, "%lld B", (long long)bytes);
-}
-
 // The memory that overflows, with those that lie there.
 static bool report_tenants(Block *b, Range at, int memory)
 {
@@ -115,13 +100,10 @@ static bool report_tenants(Block *b, Range at, int memory)
     for (int i = 0; i < b->out->buffers.n; i++) {
         const Buffer *x = b->out->buffers.at[i];
         if (x->memory == memory)
-            tenant[n++] = (Tenant){ x, cost_value(b, x->bytes, &known) * x->slots };
+            tenant[n++] = (Tenant){ x->tensor, in_source(b, x->tensor)->name, cost_value(b, x->bytes, &known) * x->slots, x->slots };
     }
-    qsort(tenant, (size_t)n, sizeof *tenant, by_size);
-    diag_report(b->p->g->diags, D_CAPACITY, at, "a task takes %s of %s, of which it has %s", amount(b->a, total), b->m->memory[memory].name, amount(b->a, most));
-    for (int i = 0; i < n && i < 4; i++)
-        diag_note(b->p->g->diags, tenant[i].buffer->range, "`%s` takes %s%s", in_source(b, tenant[i].buffer->tensor)->name, amount(b->a, tenant[i].bytes),
-                  tenant[i].buffer->slots > 1 ? arena_printf(b->a, ", in %d slots", tenant[i].buffer->slots) : "");
+    diag_report(b->p->g->diags, D_CAPACITY, at, "a task takes %s of %s, of which it has %s", capacity_amount(b->a, total), b->m->memory[memory].name, capacity_amount(b->a, most));
+    capacity_note_tenants(b->p, tenant, n, 4);
     return true;
 }
 

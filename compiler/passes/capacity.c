@@ -4,12 +4,9 @@
 // what its subscripts run over: the tile of that memory, else the tile around it, else all of the index. Where one of them
 // is no number, nothing can be said, and nothing is. Guarantee 6 in its simplest case; placement comes with the accelerator.
 // Test: tests/errors/schedules/capacity.pto
-#include "passes/plan.h"
+#include "passes/capacity.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-typedef struct { const Tensor *x; int64_t bytes; } Tenant;
 
 typedef struct {
     Plan *p;
@@ -42,11 +39,11 @@ static int64_t points(const Capacity *c, int idx)
 static void add_tenant(Capacity *c, const Tensor *x, int64_t bytes)
 {
     for (int i = 0; i < c->tenants.n; i++)
-        if (c->tenants.at[i].x == x) {
+        if (c->tenants.at[i].tensor == x) {
             c->tenants.at[i].bytes = bytes > c->tenants.at[i].bytes ? bytes : c->tenants.at[i].bytes;
             return;
         }
-    VEC_PUSH(c->p->a, &c->tenants, ((Tenant){ x, bytes }));
+    VEC_PUSH(c->p->a, &c->tenants, ((Tenant){ x, x->name, bytes, 1 }));
 }
 
 static void see_access(Capacity *c, const Tensor *x, Expr *const *subs)
@@ -80,18 +77,24 @@ static int by_size(const void *x, const void *y)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
-static const char *amount(Arena *a, int64_t bytes)
+const char *capacity_amount(Arena *a, int64_t bytes)
 {
     return bytes % 1024 == 0 ? arena_printf(a, "%lld KiB", (long long)(bytes >> 10)) : arena_printf(a, "%lld B", (long long)bytes);
+}
+
+void capacity_note_tenants(Plan *p, Tenant *tenant, int n, int most)
+{
+    qsort(tenant, (size_t)n, sizeof *tenant, by_size);
+    for (int i = 0; i < n && i < most; i++)
+        diag_note(p->g->diags, tenant[i].tensor->range, "`%s` takes %s%s", tenant[i].name, capacity_amount(p->a, tenant[i].bytes),
+                  tenant[i].slots > 1 ? arena_printf(p->a, ", in %d slots", tenant[i].slots) : "");
 }
 
 static void report(Capacity *c, int64_t total)
 {
     const Tier *t = &c->p->machine->tier[c->tier];
-    qsort(c->tenants.at, (size_t)c->tenants.n, sizeof *c->tenants.at, by_size);
-    diag_report(c->p->g->diags, D_CAPACITY, c->at, "a tile takes %s of %s, which has %s", amount(c->p->a, total), t->name, amount(c->p->a, t->bytes));
-    for (int i = 0; i < c->tenants.n && i < 3; i++)
-        diag_note(c->p->g->diags, c->tenants.at[i].x->range, "`%s` takes %s", c->tenants.at[i].x->name, amount(c->p->a, c->tenants.at[i].bytes));
+    diag_report(c->p->g->diags, D_CAPACITY, c->at, "a tile takes %s of %s, which has %s", capacity_amount(c->p->a, total), t->name, capacity_amount(c->p->a, t->bytes));
+    capacity_note_tenants(c->p, c->tenants.at, c->tenants.n, 3);
 }
 
 static bool names_tier(Capacity *c)

@@ -9,7 +9,7 @@
 //
 // Fusion must pay: a contraction keeps all its parallel loops (its reuse needs them), groups stay below a size that the
 // instruction cache holds. Leaves behind: a tree of SEQ, outer LOOP and GRID nodes, and leaves to be ordered.
-// Tests: tests/golden/fuse*.pto (structure), tests/run (values)
+// Tests: tests/golden/schedules/fuse.pto (structure), tests/run (values)
 #include "passes/fuse.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 // nothing: what is satisfied at distance >= 0 between tiles must be satisfied again between points.
 //
 // A component that stays cyclic with no loop to carry it is an error: guarantee 3, well-foundedness.
-// Tests: tests/golden/order*.pto, tests/errors/cycle*.pto, tests/run
+// Tests: tests/golden/explain/order.pto, tests/errors/proofs/cycles.pto, tests/run
 #include "passes/plan.h"
 
 #include "passes/schedule_check.h"

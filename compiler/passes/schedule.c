@@ -165,13 +165,10 @@ static void read_parallel(Reader *r, const TreeDirective *d)
         return;
     for (int i = 0; i < d->clauses.n; i++) {
         const TreeClause *c = &d->clauses.at[i];
-        Words w = words_of(c);
-        const TreeWord *name = words_peek(&w);
-        if (c->key || !name || name->kind != WORD_PATH) {
-            reader_wrong_form(r, c->range, d->name);
+        Words w;
+        const TreeWord *name = reader_path_first(r, d, c, &w);
+        if (!name)
             return;
-        }
-        w.at++;
         Targets targets = { 0 };
         if (!read_mode(r, &w, p) || !reader_index(r, name->text, name->range, &targets) || communicates(r, &targets, name->range))
             continue;

@@ -190,3 +190,15 @@ const char *reader_path(Reader *r, const TreeDirective *d, const TreeClause *c)
     reader_wrong_form(r, c->range, d->name);
     return NULL;
 }
+
+const TreeWord *reader_path_first(Reader *r, const TreeDirective *d, const TreeClause *c, Words *rest)
+{
+    *rest = words_of(c);
+    const TreeWord *w = words_peek(rest);
+    if (c->key || !w || w->kind != WORD_PATH) {
+        reader_wrong_form(r, c->range, d->name);
+        return NULL;
+    }
+    rest->at++;
+    return w;
+}

@@ -70,13 +70,10 @@ void read_place(Reader *r, const TreeDirective *d)
         return;
     for (int i = 0; i < d->clauses.n; i++) {
         const TreeClause *c = &d->clauses.at[i];
-        Words w = words_of(c);
-        const TreeWord *name = words_peek(&w);
-        if (c->key || !name || name->kind != WORD_PATH) {
-            reader_wrong_form(r, c->range, d->name);
+        Words w;
+        const TreeWord *name = reader_path_first(r, d, c, &w);
+        if (!name)
             return;
-        }
-        w.at++;
         Placed p;
         if (read_placed(r, name, &p))
             VEC_PUSH(r->c.a, &waiting, p);

@@ -39,6 +39,8 @@ TensorWish *reader_tensor_wish(Reader *r, const Tensor *t);
 bool reader_outranks(StmtWish *w, int kind, int slot, int rank);
 const TreeWord *reader_single(const TreeClause *c);                                    // the only word of a clause, or NULL
 const char *reader_path(Reader *r, const TreeDirective *d, const TreeClause *c);       // the one path of a clause without a key, or NULL after an error
+// The path with which a clause without a key begins, and what follows it; NULL after an error.
+const TreeWord *reader_path_first(Reader *r, const TreeDirective *d, const TreeClause *c, Words *rest);
 
 // schedule.c ------------------------------------------------------------------------------------------------------------
 void reader_wrong_form(Reader *r, Range range, const char *name);                      // how the directive is written

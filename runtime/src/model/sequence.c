@@ -183,7 +183,8 @@ static bool issue_op(Launch *L, Resident *r, int op) {
     r->history[t->slot][seq] = r->pc;
     Instance *in = &u->ring[(u->first + u->count++) % L->machine->unit[t->slot].queue];
     *in = (Instance){.op = op, .bundle = r->pc, .resident = r, .seq = seq};
-    find_ivs(L, r, L->bundles[r->pc].loop, t->stage, in->iv);
+    int64_t room[PTO_MAX_IVS];
+    memcpy(in->iv, stage_ivs(L, r, t->stage, room), sizeof in->iv);             // (there is one: it was decoded)
     join(before, &r->clock);
     before->at[t->slot] = seq;
     in->clock = *before;
