@@ -48,6 +48,39 @@ void program_name(Arena *a, BundleProgram *p)
         p->tokens.at[i].name = own_name(a, p, p->tokens.at[i].name, 0, i);
 }
 
+// ---- order ----------------------------------------------------------------------------------------------------------------
+
+// Where a bundle stands, its loop being one place if it has stages.
+static int place_of(const BundleProgram *p, int bundle)
+{
+    int place = bundle;
+    for (int i = 0; i < p->loops.n; i++)
+        if (p->loops.at[i].stages > 1 && p->loops.at[i].first <= bundle && bundle < p->loops.at[i].end)
+            place = p->loops.at[i].first;
+    return place;
+}
+
+int *program_usual_order(Arena *a, const BundleProgram *p)
+{
+    int *order = ARENA_ARRAY(a, int, p->ops.n + 1), *place = ARENA_ARRAY(a, int, p->ops.n + 1), n = 0;
+    for (int i = 0; i < p->ops.n && !p->bundles.n; i++)
+        order[i] = i;
+    for (int b = 0; b < p->bundles.n; b++)
+        for (int u = 0; u < MAX_UNITS; u++) {
+            int op = p->bundles.at[b].op[u], at = n, here = place_of(p, b);
+            if (op < 0 || op >= p->ops.n || n == p->ops.n)
+                continue;
+            for (; at > 0 && place[at - 1] == here && p->ops.at[order[at - 1]]->stage > p->ops.at[op]->stage; at--) {
+                order[at] = order[at - 1];
+                place[at] = place[at - 1];
+            }
+            order[at] = op;
+            place[at] = here;
+            n++;
+        }
+    return order;
+}
+
 // ---- without bundles ----------------------------------------------------------------------------------------------------
 
 static MoveOp *loose_op(Arena *a, const MoveOp *op)

@@ -87,7 +87,7 @@ typedef struct { const char *name; int initial, depth; } Token;
 
 struct BundleProgram {
     VEC(Buffer *) buffers;
-    VEC(MoveOp *) ops;           // in an order in which they could run one by one
+    VEC(MoveOp *) ops;           // in the program's order: in which they could run one by one
     VEC(BundleLoop) loops;       // before `bundle`: first and end count operations
     VEC(Bundle) bundles;
     VEC(Token) tokens;
@@ -108,6 +108,9 @@ bool program_is_task(const BundleProgram *p);
 const char *const *program_units(void);
 // Gives buffers and tokens names of their own, of letters, digits and underscores: "x_L1", "x_L1_2".
 void program_name(Arena *a, BundleProgram *p);
+// The operations in the order that the text gives them where it does not say another: a loop's by their stages, then as they are
+// written. ops.n positions in `ops`; without bundles, as they are.
+int *program_usual_order(Arena *a, const BundleProgram *p);
 // As before `bundle`: without bundles, tokens and stages; loops hold operations.
 BundleProgram *program_loose(Arena *a, const BundleProgram *p);
 

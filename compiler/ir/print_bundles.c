@@ -286,15 +286,13 @@ static void add_bundle(const Printer *p, TreeStmts *to, const Bundle *b, bool or
             add_op(p, &s->body, p->b->ops.at[b->op[u]], ordered);
 }
 
-// Operations need their position where they are not written in the order of their list.
-static bool is_ordered(const BundleProgram *b)
+// Operations need their position where it is not the one that their stages and the text give them.
+static bool is_ordered(Arena *a, const BundleProgram *b)
 {
-    int next = 0;
+    const int *usual = program_usual_order(a, b);
     bool same = true;
-    for (int i = 0; i < b->bundles.n; i++)
-        for (int u = 0; u < MAX_UNITS; u++)
-            if (b->bundles.at[i].op[u] >= 0)
-                same = same && b->bundles.at[i].op[u] == next++;
+    for (int i = 0; i < b->ops.n; i++)
+        same = same && usual[i] == i;
     return !same;
 }
 
@@ -375,7 +373,7 @@ static void add_program(Printer *p, TreeStmts *to, const Expr *fits)
         add(p, &t->subs, irtree_counted(p->p, "depth", x->depth));
     }
     int loop = 0;
-    add_units(p, &s->body, 0, p->b->bundles.n ? p->b->bundles.n : p->b->ops.n, &loop, is_ordered(p->b));
+    add_units(p, &s->body, 0, p->b->bundles.n ? p->b->bundles.n : p->b->ops.n, &loop, is_ordered(p->a, p->b));
 }
 
 static void add_task(const Printer *p, TreeStmts *to)

@@ -344,7 +344,7 @@ static void read_units(Reader *p, const TreeStmts *lines)
         read_unit(p, lines->at[i]);
 }
 
-// Operations go where they say that they are; without that, in the order of the text.
+// Operations go where they say that they are; without that, in the usual order.
 static void set_order(Reader *p, Range range)
 {
     BundleProgram *b = p->p;
@@ -353,9 +353,11 @@ static void set_order(Reader *p, Range range)
         return;
     }
     MoveOp **to = ARENA_ARRAY(arena(p), MoveOp *, b->ops.n + 1);
+    const int *usual = program_usual_order(arena(p), b);
+    for (int i = 0; i < b->ops.n && !p->ordered; i++)
+        b->ops.at[usual[i]]->id = i;
     for (int i = 0; i < b->ops.n; i++) {
         MoveOp *op = b->ops.at[i];
-        op->id = p->ordered ? op->id : i;
         if (op->id >= b->ops.n || to[op->id]) {
             irread_fail(&p->t->r, range, "order(n) counts the operations of a program from 0, each once: not %d", op->id);
             return;

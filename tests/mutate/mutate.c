@@ -6,8 +6,7 @@
 // each launch comes here first, which swaps a changed copy of its program in. The arguments are the kernel's parameters
 // in order, outputs last: `130x70` for a tensor, a number for a scalar or dimension. Each change runs without and with SEEDS
 // drawn latencies. It must end in a fault, whatever the latencies (but for an overflow, which is a matter of time), or compute what
-// the program computes, bit for bit. What may differ, and why, is said by mutation_excuse ("another": another program, in
-// order). Prints how many of each; -v: each change. For `make mutate` and the group of that name.
+// the program computes, bit for bit. Prints how many of each; -v: each change. For `make mutate` and the group of that name.
 #include "mutation.h"
 
 #include "../arguments.h"
@@ -21,8 +20,9 @@
 enum { MOST_PROGRAMS = 64, MOST_FAILURES = 20, MOST_SEEDS = 64, UNWRITTEN = 0xa5 };
 
 #define ENDS(X)                                                                                                               \
-    X(RACE, "race") X(DEADLOCK, "deadlock") X(OVERFLOW, "overflow") X(UNINITIALISED, "uninitialised") X(RANGE, "range")       \
-    X(EXTENT, "extent") X(LIMIT, "limit") X(REFUSED, "refused") X(EQUAL, "equal") X(EXCUSED, "another") X(WRONG, "WRONG")
+    X(RACE, "race") X(ORDER, "order") X(STALE, "stale") X(DEADLOCK, "deadlock") X(OVERFLOW, "overflow")                       \
+    X(UNINITIALISED, "uninitialised") X(RANGE, "range") X(EXTENT, "extent") X(LIMIT, "limit") X(REFUSED, "refused")           \
+    X(EQUAL, "equal") X(WRONG, "WRONG")
 
 typedef enum {
 #define END(end, name) end,
@@ -151,7 +151,7 @@ typedef struct {
 
 static End end_of(const char *message) {
     static const struct { const char *says; End end; } faults[] = {
-        {": race: ", RACE}, {": deadlock: ", DEADLOCK}, {": overflow: ", OVERFLOW}, {": uninitialised: ", UNINITIALISED}, {": range: ", RANGE},
+        {": race: ", RACE}, {": order: ", ORDER}, {": stale: ", STALE}, {": deadlock: ", DEADLOCK}, {": overflow: ", OVERFLOW}, {": uninitialised: ", UNINITIALISED}, {": range: ", RANGE},
         {": extent: ", EXTENT}, {": limit: ", LIMIT},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -179,17 +179,13 @@ static void complain(Test *t, const Mutation *m, uint64_t seed, const char *what
 
 // Ends of two timings that go together: only an overflow depends on time.
 static bool agree(End a, End b) {
-    bool ran = a == EQUAL || a == EXCUSED, ran_too = b == EQUAL || b == EXCUSED;
-    return ran == ran_too || a == OVERFLOW || b == OVERFLOW;
+    return (a == EQUAL) == (b == EQUAL) || a == OVERFLOW || b == OVERFLOW;
 }
 
 static End judge(Test *t, const Mutation *m) {
-    const char *excuse = mutation_excuse(t->subject->from, m);
     End first = WRONG;
     for (int seed = 0; seed <= t->seeds; seed++) {
         End end = run_once(t->subject, (uint64_t)seed);
-        if (end == WRONG && excuse && *pto_context_error(t->subject->ctx) == '\0')
-            end = EXCUSED;
         if (end == WRONG) {
             const char *error = pto_context_error(t->subject->ctx);
             complain(t, m, (uint64_t)seed, *error ? error : "it runs and computes something else");

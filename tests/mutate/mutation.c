@@ -1,8 +1,7 @@
 // Mutations of a program of bundles: see mutation.h.
 //
-// Nothing moves out of a loop or into one: that would change how often it is done. What a slot of the neighbouring bundle
-// already holds stays there, so that a unit does its operations in the same order as before, unless the kind says otherwise:
-// an operation moves as far as its slot is free.
+// Nothing moves out of a loop or into one: that would change how often it is done. In it, an operation moves to every bundle
+// whose slot is free, past others of its unit too, and changes places with all of these; a wait moves to every other bundle.
 #include "mutation.h"
 
 #include <stdio.h>
@@ -68,14 +67,6 @@ static bool same_place(const pto_operand *x, const pto_operand *y) {
     return x->memory == y->memory && (x->memory ? x->address.base == y->address.base : x->tensor == y->tensor);
 }
 
-static bool conflict(const pto_op *x, const pto_op *y) {
-    for (int i = 0; i < x->noperands; i++)
-        for (int k = 0; k < y->noperands; k++)
-            if ((i == 0 || k == 0) && same_place(&x->operands[i], &y->operands[k]))
-                return true;
-    return false;
-}
-
 // ---- all of them ----
 
 typedef struct { const pto_program *p; void (*each)(void *data, const Mutation *m); void *data; } Walk;
@@ -90,8 +81,8 @@ static void of_waits(const Walk *w, int b) {
         one(w, WAIT_DELETED, b, k, 0);
         if (free_wait(&p->bundles[b]) >= 0)
             one(w, WAIT_DOUBLED, b, k, 0);
-        for (int to = b - 1; to <= b + 1; to += 2)
-            if (together(p, b, to) && free_wait(&p->bundles[to]) >= 0)
+        for (int to = 0; to < p->nbundles; to++)
+            if (to != b && together(p, b, to) && free_wait(&p->bundles[to]) >= 0)
                 one(w, WAIT_MOVED, b, k, to);
     }
 }
@@ -102,12 +93,16 @@ static void of_operations(const Walk *w, int b) {
         if (!p->bundles[b].op[s])
             continue;
         one(w, OPERATION_DELETED, b, s, 0);
-        for (int by = -1; by <= 1; by += 2)
-            for (int to = b + by; together(p, b, to) && !p->bundles[to].op[s]; to += by) {
+        for (int to = 0; to < p->nbundles; to++) {
+            if (to == b || !together(p, b, to))
+                continue;
+            if (p->bundles[to].op[s] && b < to)
+                one(w, OPERATIONS_EXCHANGED, b, s, to);
+            if (!p->bundles[to].op[s])
                 one(w, OPERATION_MOVED, b, s, to);
-                if (to == b + by)
-                    one(w, OPERATION_DOUBLED, b, s, to);
-            }
+            if (!p->bundles[to].op[s] && (to == b - 1 || to == b + 1))
+                one(w, OPERATION_DOUBLED, b, s, to);
+        }
     }
     if (together(p, b, b + 1))
         one(w, share_unit(&p->bundles[b], &p->bundles[b + 1]) ? UNIT_SWAPPED : BUNDLES_SWAPPED, b, b + 1, 0);
@@ -258,6 +253,10 @@ pto_program *mutation_apply(const pto_program *p, const Mutation *m) {
             c->bundles[m->a].op[m->b] = 0;
         break;
     case OPERATION_DELETED: c->bundles[m->a].op[m->b] = 0; break;
+    case OPERATIONS_EXCHANGED:
+        c->bundles[m->a].op[m->b] = p->bundles[m->c].op[m->b];
+        c->bundles[m->c].op[m->b] = p->bundles[m->a].op[m->b];
+        break;
     case BUNDLES_SWAPPED: case UNIT_SWAPPED:
         c->bundles[m->a] = p->bundles[m->b];
         c->bundles[m->b] = p->bundles[m->a];
@@ -282,7 +281,7 @@ void mutation_text(const pto_program *p, const Mutation *m, char *text, size_t s
     case SIGNAL_MOVED: snprintf(text, size, "%s: of token %d, from operation %d to %d", name, p->ops[m->a].signals[m->b] - 1, m->a, m->c); break;
     case TOKEN_DELETED: snprintf(text, size, "%s: %d", name, m->a); break;
     case TOKEN_INITIAL: case TOKEN_DEPTH: snprintf(text, size, "%s: of token %d, by %d", name, m->a, m->b); break;
-    case OPERATION_MOVED: case OPERATION_DOUBLED:
+    case OPERATION_MOVED: case OPERATION_DOUBLED: case OPERATIONS_EXCHANGED:
         snprintf(text, size, "%s: %d (%s), from bundle %d to %d", name, p->bundles[m->a].op[m->b] - 1, slot_names[m->b], m->a, m->c);
         break;
     case OPERATION_DELETED: snprintf(text, size, "%s: %d (%s), of bundle %d", name, p->bundles[m->a].op[m->b] - 1, slot_names[m->b], m->a); break;
@@ -290,21 +289,4 @@ void mutation_text(const pto_program *p, const Mutation *m, char *text, size_t s
     case BUFFER_SLOTS: case OPERAND_SLOTS: snprintf(text, size, "%s: operand %d of operation %d (%s), by %d", name, m->b, m->a, slot_names[p->ops[m->a].slot], m->c); break;
     case MUTATION_KINDS: break;
     }
-}
-
-// Two operations of a unit in the other order, or an operand in another place: each access may be ordered with all others,
-// only to read what it should not.
-static const char *swap_excuse(const pto_program *p, const Mutation *m) {
-    for (int s = 0; s < PTO_SLOTS; s++) {
-        int x = p->bundles[m->a].op[s], y = p->bundles[m->b].op[s];
-        if (x && y && conflict(&p->ops[x - 1], &p->ops[y - 1]))
-            return "one unit does two operations on one buffer in the other order";
-    }
-    return NULL;
-}
-
-const char *mutation_excuse(const pto_program *p, const Mutation *m) {
-    if (m->kind == BUFFER_SLOTS || m->kind == OPERAND_SLOTS)
-        return "an operand is in another place";
-    return m->kind == UNIT_SWAPPED ? swap_excuse(p, m) : NULL;
 }

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-// One row a kind: name, what is done. The last three change more than who waits for whom: where operands are, and in which
-// order one unit does two things.
+// One row a kind: name, what is done. The last four change more than who waits for whom: in which order one unit does two
+// things, and where operands are.
 #define MUTATIONS(X)                                                  \
     X(WAIT_DELETED, "wait deleted")                                   \
     X(WAIT_MOVED, "wait moved")                                       \
@@ -19,10 +19,11 @@
     X(TOKEN_INITIAL, "initial count +-1")                             \
     X(TOKEN_DEPTH, "depth +-1")                                       \
     X(OPERATION_MOVED, "operation moved")                             \
-    X(BUNDLES_SWAPPED, "bundles swapped")                             \
     X(OPERATION_DOUBLED, "operation doubled")                         \
     X(OPERATION_DELETED, "operation deleted")                         \
+    X(BUNDLES_SWAPPED, "bundles swapped")                             \
     X(UNIT_SWAPPED, "two of a unit swapped")                          \
+    X(OPERATIONS_EXCHANGED, "operations exchanged")                   \
     X(BUFFER_SLOTS, "a buffer's slots -1")                            \
     X(OPERAND_SLOTS, "an operand's slots +-1")
 
@@ -44,7 +45,5 @@ void mutations_of(const pto_program *p, void (*each)(void *data, const Mutation 
 pto_program *mutation_apply(const pto_program *p, const Mutation *m);
 void mutation_free(pto_program *p);
 void mutation_text(const pto_program *p, const Mutation *m, char *text, size_t size);
-// Why the changed program may run and compute something else, every access being ordered; NULL: it must not.
-const char *mutation_excuse(const pto_program *p, const Mutation *m);
 
 #endif

@@ -95,6 +95,17 @@ int loop(Program *p, int first, int stages, int ndigits, const int64_t *count) {
     return p->program.nloops++;
 }
 
+void exchange(Program *p, int op, int other) {
+    pto_op o = p->ops[op];
+    p->ops[op] = p->ops[other];
+    p->ops[other] = o;
+    for (int b = 0; b < p->program.nbundles; b++)
+        for (int s = 0; s < PTO_SLOTS; s++) {
+            int *at = &p->bundles[b].op[s];
+            *at = *at == op + 1 ? other + 1 : *at == other + 1 ? op + 1 : *at;
+        }
+}
+
 pto_operand box1(int memory, int which, pto_dtype type, int64_t address, int64_t n) {
     pto_operand o = {.memory = memory, .tensor = which, .type = type, .rank = 1};
     o.address.base = address;

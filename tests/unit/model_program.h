@@ -48,6 +48,7 @@ int multiply3(Program *p, pto_operand c, pto_operand a, pto_operand b, pto_when 
 int nest(Program *p, pto_slot slot, int64_t n, int cost, pto_compute f, int noperands, const pto_operand *operands);
 void signals(Program *p, int op, int token);
 int loop(Program *p, int first, int stages, int ndigits, const int64_t *count);      // around the bundles from `first` on
+void exchange(Program *p, int op, int other);                      // in the program's order, not in the bundles
 pto_operand box1(int memory, int tensor, pto_dtype type, int64_t address, int64_t n);
 pto_operand box2(int memory, int tensor, pto_dtype type, int64_t address, int64_t n0, int64_t stride0, int64_t n1, int64_t stride1);
 pto_operand matrix(pto_dtype type, int64_t address, pto_axis row, int64_t rows, pto_axis column, int64_t columns);   // in L0, dense

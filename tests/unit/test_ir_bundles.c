@@ -130,7 +130,7 @@ static const char second_part[] =
     "                    }\n"
     "                }\n"
     "                bundle {\n"
-    "                    nest y on vector: order(4), cost(1), bytes(8), element(4), strided, updates {\n"
+    "                    nest y on vector: order(5), cost(1), bytes(8), element(4), strided, updates {\n"
     "                        write y_L0: dim(task(i) * 16, 4, stride(32)), dim(0, 8, stride(4));\n"
     "                        read s_L0: dim(task(i) * 16, 4, stride(32)), dim(0, 8, stride(4));\n"
     "                        box i_lo..i_hi: task(i) * 16, 4, cut(0, M);\n"
@@ -143,7 +143,7 @@ static const char second_part[] =
     "                    }\n"
     "                }\n"
     "                bundle {\n"
-    "                    multiply `y.sum` on cube: order(5), init {\n"
+    "                    multiply `y.sum` on cube: order(4), init {\n"
     "                        write s_L0: dim(0, 4, stride(32), m), dim(0, 8, stride(4), n);\n"
     "                        read x_L0: dim(0, 4, stride(32), m), dim(0, K, stride(2), k);\n"
     "                        read w_L0: dim(0, K, stride(16), k), dim(0, 8, stride(2), n);\n"
@@ -209,8 +209,8 @@ START_TEST(a_text_says_all)
     ck_assert(copy->operand[0].digits == 3 && expr_is_int(copy->operand[0].address.step[FIRST_DIGIT + 2], 1));
     const Operand *x = &p->ops.at[0]->operand[1];
     ck_assert(!x->buffer && x->dim[0].border == BORDER_CONST && x->dim[1].border == BORDER_NONE && x->dim[1].length);
-    ck_assert(p->ops.at[3]->init.first == 1 && p->ops.at[3]->operand[1].dim[1].axis == AXIS_K && p->ops.at[5]->init.first == 0);
-    const MoveOp *nest = p->ops.at[4];
+    ck_assert(p->ops.at[3]->init.first == 1 && p->ops.at[3]->operand[1].dim[1].axis == AXIS_K && p->ops.at[4]->init.first == 0);
+    const MoveOp *nest = p->ops.at[5];
     ck_assert(nest->rank == 2 && nest->cost == 1 && nest->bytes == 8 && nest->element == 4 && nest->strided && nest->updates);
     ck_assert_ptr_eq(nest->node->index->lo->index, nest->lo[0]);
     drop(&t);

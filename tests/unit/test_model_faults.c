@@ -290,6 +290,83 @@ START_TEST(one_task_through_memory) {
 }
 END_TEST
 
+// ---- the program's order --------------------------------------------------------------------------------------------------
+
+// Ordered by their unit, but not as the table of operations says: who writes first, who reads first, in the first iteration and in all.
+START_TEST(one_unit_in_another_order) {
+    Program *p = tasks(1);
+    int full = token(p, 0, 1);
+    bundle(p);
+    signals(p, load(p, 0), full);
+    bundle(p);
+    wait_for(p, full);
+    add1(p, 256, 0);
+    bundle(p);
+    add1(p, 512, 256);
+    bundle(p);
+    add1(p, 256, 512);
+    ck_assert_int_eq(run(p), PTO_OK);
+    exchange(p, 1, 2);
+    faults(p, "kernel: order: bundle 2 (vector), task (0): c, test.pto:3: reads L0[256..511], which bundle 1 (vector) wrote for b though the program does that later");
+    exchange(p, 1, 2);
+    exchange(p, 2, 3);
+    p->operands[3][1] = in_l0(0, 64);
+    faults(p, "order: bundle 3 (vector), task (0): d, test.pto:4: writes L0[256..511], which bundle 2 (vector) read for c though the program does that later");
+    p->operands[2][1] = in_l0(0, 64);
+    p->operands[2][0] = in_l0(256, 64);
+    faults(p, "order: bundle 3 (vector), task (0): d, test.pto:4: writes L0[256..511], which bundle 2 (vector) wrote for c though the program does that later");
+}
+END_TEST
+
+// A loop in a loop goes through all of its iterations where its first operation stands in that order.
+START_TEST(loops_have_a_place) {
+    Program *p = tasks(1);
+    int full = token(p, 0, 1);
+    bundle(p);
+    signals(p, load(p, 0), full);
+    bundle(p);
+    wait_for(p, full);
+    add1(p, 256, 0);
+    bundle(p);
+    add1(p, 512, 256);
+    loop(p, 1, 1, 1, (int64_t[]){3});
+    p->loops[0].first = p->loops[0].end = 0;
+    bundle(p);
+    add1(p, 256, 512);
+    p->loops[0] = (pto_loop){.first = 1, .end = 4, .ndigits = 1, .iv = PTO_FIRST_DIGIT, .stages = 1, .count = {2}};
+    p->loops[1] = (pto_loop){.first = 2, .end = 3, .ndigits = 1, .iv = PTO_FIRST_DIGIT + 1, .stages = 1, .count = {3}};
+    p->program.nloops = 2;
+    p->bundles[1].wait[0].when = PTO_FIRST(0);
+    ck_assert_int_eq(run(p), PTO_OK);
+    exchange(p, 1, 2);
+    faults(p, "order: bundle 2 (vector), task (0), iteration (0, 0): c, test.pto:3: reads L0[256..511], which bundle 1 (vector) wrote for b");
+    exchange(p, 1, 2);
+    exchange(p, 2, 3);
+    faults(p, "order: bundle 3 (vector), task (0), iteration (0): d, test.pto:4: reads L0[512..767], which bundle 2 (vector) wrote for c");
+}
+END_TEST
+
+START_TEST(tensors_in_another_order) {
+    Program *p = tasks(1);
+    int full = token(p, 0, 1);
+    bundle(p);
+    signals(p, load(p, 0), full);
+    bundle(p);
+    wait_for(p, full);
+    copy(p, PTO_DMA, of_y(0, 64), in_l0(0, 64));
+    bundle(p);
+    copy(p, PTO_DMA, in_l0(512, 64), of_y(0, 64));
+    bundle(p);
+    copy(p, PTO_DMA, of_y(0, 64), in_l0(0, 64));
+    ck_assert_int_eq(run(p), PTO_OK);
+    exchange(p, 1, 2);
+    faults(p, "order: bundle 2 (dma), task (0): c, test.pto:3: reads element 0 of y, which bundle 1 (dma) of task (0) wrote for b though the program does that later");
+    exchange(p, 1, 2);
+    exchange(p, 2, 3);
+    faults(p, "order: bundle 3 (dma), task (0): d, test.pto:4: writes element 0 of y, which bundle 2 (dma) of task (0) read for c though the program does that later");
+}
+END_TEST
+
 // ---- refusals -------------------------------------------------------------------------------------------------------------
 
 static void refused(Program *p, const char *text) {
@@ -433,6 +510,19 @@ START_TEST(no_mutant_goes_unnoticed) {
         }
     ck_assert_int_gt(found, 100);
     ck_assert_int_gt(harmless, 20);                      // waits that were none, signals that nobody misses, fewer buffers at once
+}
+END_TEST
+
+// Of two buffers that are written in turn the one of now has to be read.
+START_TEST(slots_of_another_iteration) {
+    Program *p = double_buffered();
+    p->operands[1][1].slots = 1;
+    faults(p, "stale: bundle 1 (vector), task (0), iteration (0): b, test.pto:2: reads L0[0..");
+    faults(p, "which bundle 0 (load) wrote for a into slot count 0, not none");
+    p = double_buffered();
+    p->operands[0][0].slots = 1;
+    p->loops[0].count[0] = 1;
+    faults(p, "which bundle 0 (load) wrote for a into no slot, not 0");
 }
 END_TEST
 
@@ -627,6 +717,9 @@ Suite *suite_model_faults(void) {
     tcase_add_test(c, tasks_race);
     tcase_add_test(c, many_tasks_in_order);
     tcase_add_test(c, one_task_through_memory);
+    tcase_add_test(c, one_unit_in_another_order);
+    tcase_add_test(c, loops_have_a_place);
+    tcase_add_test(c, tensors_in_another_order);
     suite_add_tcase(s, c);
     c = tcase_create("bounds");
     tcase_add_test(c, ranges);
@@ -637,6 +730,7 @@ Suite *suite_model_faults(void) {
     suite_add_tcase(s, c);
     c = tcase_create("mutations");
     tcase_add_test(c, no_mutant_goes_unnoticed);
+    tcase_add_test(c, slots_of_another_iteration);
     tcase_add_test(c, jitter_changes_no_value);
     tcase_add_test(c, verdicts_do_not_depend_on_timing);
     tcase_add_test(c, wild_tables_do_no_harm);

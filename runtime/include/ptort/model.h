@@ -183,7 +183,8 @@ typedef struct pto_program {
     const char *name;
     int nbundles, nops, nloops, ntokens, nsites;
     const pto_bundle *bundles;
-    const pto_op *ops;
+    const pto_op *ops;                   // in the program's order: in which a task could do them one by one, each loop where its
+                                         // first operation stands. Accesses that share bytes have to keep to it
     const pto_loop *loops;
     const pto_token *tokens;
     const pto_site *sites;

@@ -130,8 +130,11 @@ static bool view_of(Launch *L, const Instance *in, int k, View *v) {
     v->list = NULL;
     v->elements = 1;
     v->address = affine_at(&o->address, in->iv);
-    if (o->slots > 1)
-        v->address = wrap_add(v->address, wrap_mul(o->slot_bytes, iteration_count(L, L->bundles[in->bundle].loop, o->slot_digits, in->iv) % o->slots));
+    v->count = -1;
+    if (o->slots > 1) {
+        v->count = iteration_count(L, L->bundles[in->bundle].loop, o->slot_digits, in->iv);
+        v->address = wrap_add(v->address, wrap_mul(o->slot_bytes, v->count % o->slots));
+    }
     bool fine = small(v->address);
     for (int d = 0; d < o->rank; d++) {
         fine = interval_at(&o->dim[d].at, in->iv, &v->start[d], &v->lo[d], &v->n[d]) && fine;

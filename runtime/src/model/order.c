@@ -1,4 +1,4 @@
-// Happens-before: is each access ordered with all that overlap it, whatever the timing was?
+// Happens-before: is each access ordered with all that overlap it, whatever the timing was? And is that the program's order?
 //
 // Every operation has a clock: of each slot, how many of its task's operations happened before. Sequencers gather clocks
 // at waits (sequence.c), so "A before B" in one task is one comparison; between tasks it takes offsets of the grid (reach.c). On chip, a
@@ -17,14 +17,19 @@ static bool clock_has(const Instance *in, pto_slot slot, uint32_t seq) { return 
 
 typedef struct Check { Launch *L; Instance *in; const View *view; bool write; } Check;
 
-static bool race_on_chip(const Check *c, int64_t at, int64_t bytes, pto_slot slot, uint32_t seq, const char *did) {
+// An access of the same task that was before this one.
+static bool fault_on_chip(const Check *c, const char *kind, int64_t at, int64_t bytes, pto_slot slot, uint32_t seq, const char *did, const char *how) {
     const Launch *L = c->L;
-    int bundle = c->in->resident->history[slot][seq];
+    int bundle = c->in->resident->history[slot][seq].bundle;
     const pto_op *o = &L->program->ops[L->program->bundles[bundle].op[slot] - 1];
     const pto_site *s = o->site >= 0 && o->site < L->program->nsites ? &L->program->sites[o->site] : NULL;
-    return model_fault(c->L, "race", c->in, "%s %s[%lld..%lld], which bundle %d (%s) %s%s%s unordered", c->write ? "writes" : "reads",
+    return model_fault(c->L, kind, c->in, "%s %s[%lld..%lld], which bundle %d (%s) %s%s%s %s", c->write ? "writes" : "reads",
                        L->machine->memory[c->view->of->memory].name, (long long)at, (long long)(at + bytes - 1), bundle, slot_name(slot), did,
-                       s != NULL && s->equation != NULL ? " for " : "", s != NULL && s->equation != NULL ? s->equation : "");
+                       s != NULL && s->equation != NULL ? " for " : "", s != NULL && s->equation != NULL ? s->equation : "", how);
+}
+
+static bool race_on_chip(const Check *c, int64_t at, int64_t bytes, pto_slot slot, uint32_t seq, const char *did) {
+    return fault_on_chip(c, "race", at, bytes, slot, seq, did, "unordered");
 }
 
 static void granule_cut(Shadow *s, int64_t i) {
@@ -38,13 +43,47 @@ static bool granule_check(const Check *c, Granule *g, int64_t at, int64_t bytes)
     const Instance *in = c->in;
     if (g->write != 0 && !clock_has(in, (pto_slot)g->slot, g->write))
         return race_on_chip(c, at, bytes, (pto_slot)g->slot, g->write, "writes");
-    if (!c->write)
-        return g->write != 0 || model_fault(c->L, "uninitialised", in, "reads %s[%lld..%lld], which nothing in this task wrote",
-                                            c->L->machine->memory[c->view->of->memory].name, (long long)at, (long long)(at + bytes - 1));
-    for (int s = 0; s < PTO_SLOTS; s++)
+    if (!c->write && g->write == 0)
+        return model_fault(c->L, "uninitialised", in, "reads %s[%lld..%lld], which nothing in this task wrote", c->L->machine->memory[c->view->of->memory].name,
+                           (long long)at, (long long)(at + bytes - 1));
+    for (int s = 0; c->write && s < PTO_SLOTS; s++)
         if (!clock_has(in, (pto_slot)s, g->read[s]))
             return race_on_chip(c, at, bytes, (pto_slot)s, g->read[s], "reads");
     return true;
+}
+
+// Ordered accesses have to be in the program's order; and what is in a slot, from the iteration that the slot is for.
+static bool granule_meant(const Check *c, const Granule *g, int64_t at, int64_t bytes) {
+    const Done *const *done = (const Done *const *)c->in->resident->history;
+    if (g->write == 0)
+        return true;
+    const Done *writer = &done[g->slot][g->write], *latest = c->write ? &done[g->latest_slot][g->latest] : writer;
+    if (latest->position > c->in->position)
+        return fault_on_chip(c, "order", at, bytes, c->write ? g->latest_slot : g->slot, c->write ? g->latest : g->write,
+                             latest == writer ? "wrote" : "read", "though the program does that later");
+    if (c->write || writer->count == c->view->count)
+        return true;
+    char wrote[40] = "no slot", reads[40] = "none";
+    if (writer->count >= 0)
+        snprintf(wrote, sizeof wrote, "slot count %lld", (long long)writer->count);
+    if (c->view->count >= 0)
+        snprintf(reads, sizeof reads, "%lld", (long long)c->view->count);
+    char how[96];
+    snprintf(how, sizeof how, "into %s, not %s", wrote, reads);
+    return fault_on_chip(c, "stale", at, bytes, g->slot, g->write, "wrote", how);
+}
+
+static void granule_note(const Check *c, Granule *g, pto_slot slot) {
+    Instance *in = c->in;
+    if (c->write)
+        *g = (Granule){.write = in->seq, .slot = (uint8_t)slot, .latest = in->seq, .latest_slot = (uint8_t)slot};
+    else {
+        g->read[slot] = in->seq;
+        if (in->resident->history[g->latest_slot][g->latest].position < in->position) {
+            g->latest = in->seq;
+            g->latest_slot = (uint8_t)slot;
+        }
+    }
 }
 
 static bool run_on_chip(void *arg, int64_t at, int64_t bytes) {
@@ -56,12 +95,9 @@ static bool run_on_chip(void *arg, int64_t at, int64_t bytes) {
     granule_cut(s, b);
     for (int64_t i = a; i < b; i = segments_next(&s->segments, i, b)) {
         Granule *g = &s->state[i];
-        if (!granule_check(c, g, at, bytes))
+        if (!granule_check(c, g, at, bytes) || !granule_meant(c, g, at, bytes))
             return false;
-        if (c->write)
-            *g = (Granule){.write = c->in->seq, .slot = (uint8_t)slot};
-        else
-            g->read[slot] = c->in->seq;
+        granule_note(c, g, slot);
     }
     if (c->write)
         segments_join(&s->segments, a, b);
@@ -78,7 +114,7 @@ static bool access_number(Launch *L, Instance *in) {
     if (!launch_grow(L, &L->access, &L->access_room, L->naccess + 2, sizeof *L->access))
         return false;
     in->access = (uint32_t)++L->naccess;
-    L->access[in->access] = (Access){.task = in->resident->task, .seq = in->seq, .op = in->op, .bundle = in->bundle, .slot = L->ops[in->op].table->slot};
+    L->access[in->access] = (Access){.task = in->resident->task, .position = in->position, .seq = in->seq, .op = in->op, .bundle = in->bundle, .slot = L->ops[in->op].table->slot};
     return true;
 }
 
@@ -89,7 +125,7 @@ static bool access_before(Launch *L, uint32_t access, const Instance *in) {
     return reach_before(L, a->task, in->resident->task);
 }
 
-static bool race_in_tensor(const Check *c, int tensor, int64_t element, uint32_t access, const char *did) {
+static bool fault_in_tensor(const Check *c, const char *kind, int tensor, int64_t element, uint32_t access, const char *did, const char *how) {
     const Launch *L = c->L;
     const Access *a = &L->access[access];
     int64_t tile[GRID_DIMS];
@@ -99,9 +135,20 @@ static bool race_in_tensor(const Check *c, int tensor, int64_t element, uint32_t
         n += snprintf(task + n, sizeof task - (size_t)n, "%s%lld", d > 0 ? ", " : "", (long long)tile[d]);
     int site = L->program->ops[a->op].site;
     const char *equation = site >= 0 && site < L->program->nsites ? L->program->sites[site].equation : NULL;
-    return model_fault(c->L, "race", c->in, "%s element %lld of %s, which bundle %d (%s) of task (%s) %s%s%s unordered", c->write ? "writes" : "reads",
+    return model_fault(c->L, kind, c->in, "%s element %lld of %s, which bundle %d (%s) of task (%s) %s%s%s %s", c->write ? "writes" : "reads",
                        (long long)element, L->l->tensors[tensor].name, a->bundle, slot_name(a->slot), task, did,
-                       equation != NULL ? " for " : "", equation != NULL ? equation : "");
+                       equation != NULL ? " for " : "", equation != NULL ? equation : "", how);
+}
+
+// Ordered, and in one task in the program's order.
+static bool access_follows(const Check *c, int tensor, int64_t element, uint32_t access, bool written) {
+    const Access *a = &c->L->access[access];
+    if (access == c->in->access)
+        return true;
+    if (!access_before(c->L, access, c->in))
+        return fault_in_tensor(c, "race", tensor, element, access, written ? "writes" : "reads", "unordered");
+    return a->task != c->in->resident->task || a->position < c->in->position ||
+           fault_in_tensor(c, "order", tensor, element, access, written ? "wrote" : "read", "though the program does that later");
 }
 
 static void element_cut(TensorShadow *s, int64_t i) {
@@ -112,7 +159,7 @@ static void element_cut(TensorShadow *s, int64_t i) {
 }
 
 // Adds a reader in front; segments that had the same readers go on sharing a list. A reader in front that happened
-// before gives way: what is ordered with the new one is ordered with it too.
+// before, in the program too, gives way: what is ordered with the new one is ordered with it too.
 static bool add_reader(Launch *L, Element *e, const Instance *in) {
     if (e->readers != 0 && L->readers[e->readers].access == in->access)
         return true;
@@ -125,7 +172,8 @@ static bool add_reader(Launch *L, Element *e, const Instance *in) {
     if (!launch_grow(L, &L->readers, &L->readers_room, L->nreaders + 2, sizeof *L->readers))
         return false;
     uint32_t next = e->readers, node = (uint32_t)++L->nreaders;
-    if (next != 0 && access_before(L, L->readers[next].access, in))
+    const Access *front = next != 0 ? &L->access[L->readers[next].access] : NULL;
+    if (front != NULL && access_before(L, L->readers[next].access, in) && (front->task != in->resident->task || front->position < in->position))
         next = L->readers[next].next;
     L->readers[node] = (Reader){.access = in->access, .next = next};
     L->reader_from = e->readers;
@@ -137,13 +185,13 @@ static bool add_reader(Launch *L, Element *e, const Instance *in) {
 
 static bool element_check(const Check *c, int tensor, int64_t i, Element *e) {
     Launch *L = c->L;
-    if (e->write != 0 && e->write != c->in->access && !access_before(L, e->write, c->in))
-        return race_in_tensor(c, tensor, i, e->write, "writes");
+    if (e->write != 0 && !access_follows(c, tensor, i, e->write, true))
+        return false;
     if (!c->write)
         return add_reader(L, e, c->in);
     for (uint32_t r = e->readers; r != 0; r = L->readers[r].next)
-        if (L->readers[r].access != c->in->access && !access_before(L, L->readers[r].access, c->in))
-            return race_in_tensor(c, tensor, i, L->readers[r].access, "reads");
+        if (!access_follows(c, tensor, i, L->readers[r].access, false))
+            return false;
     return true;
 }
 
@@ -192,6 +240,8 @@ bool order_check(Launch *L, Instance *in, const Work *w) {
     const Op *o = &L->ops[in->op];
     if (L->unchecked)
         return true;
+    if (o->noperands > 0)
+        in->resident->history[o->table->slot][in->seq].count = w->view[0].count;
     bool idle = o->table->kind == PTO_MULTIPLY && w->k == 0 && !w->init;
     if (idle)
         return true;

@@ -362,17 +362,19 @@ static bool resolve_bundle(Launch *L, int b) {
 // twice would be a program without a fault that computes something else.
 static bool check_places(Launch *L) {
     const pto_program *p = L->program;
-    int *places = launch_alloc(L, (size_t)p->nops + 1, sizeof *places);
-    if (places == NULL)
+    int *places = launch_alloc(L, (size_t)p->nops + 1, sizeof *places), *bundle_of = launch_alloc(L, (size_t)p->nops + 1, sizeof *bundle_of);
+    if (places == NULL || bundle_of == NULL)
         return false;
     for (int b = 0; b < p->nbundles; b++)
         for (int s = 0; s < PTO_SLOTS; s++)
-            if (p->bundles[b].op[s] != 0)
+            if (p->bundles[b].op[s] != 0) {
                 places[p->bundles[b].op[s] - 1]++;
+                bundle_of[p->bundles[b].op[s] - 1] = b;
+            }
     for (int i = 0; i < p->nops; i++)
         if (places[i] != 1)
             return model_refuse(L, "operation %d stands in %d bundles", i, places[i]);
-    return true;
+    return positions_new(L, bundle_of);
 }
 
 static bool resolve_bundles(Launch *L) {

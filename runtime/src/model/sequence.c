@@ -180,9 +180,9 @@ static bool issue_op(Launch *L, Resident *r, int op) {
         return model_fault(L, "limit", NULL, "too many operations in one task");
     if (!launch_grow(L, &r->history[t->slot], &r->history_room[t->slot], (size_t)seq + 1, sizeof *r->history[t->slot]))
         return false;
-    r->history[t->slot][seq] = r->pc;
     Instance *in = &u->ring[(u->first + u->count++) % L->machine->unit[t->slot].queue];
-    *in = (Instance){.op = op, .bundle = r->pc, .resident = r, .seq = seq};
+    *in = (Instance){.op = op, .bundle = r->pc, .resident = r, .seq = seq, .position = position_of(L, r, op)};
+    r->history[t->slot][seq] = (Done){.position = in->position, .count = -1, .bundle = r->pc};
     int64_t room[PTO_MAX_IVS];
     memcpy(in->iv, stage_ivs(L, r, t->stage, room), sizeof in->iv);             // (there is one: it was decoded)
     join(before, &r->clock);

@@ -5,8 +5,8 @@
 //   tasks.c     residents, which task goes where and when                         heap.c      what happens next
 //   sequence.c  a resident's bundles: loops, waits, issue                         order.c     happens-before, shadows
 //   engine.c    units and paths: start, leave, complete                           segments.c  runs of equal state
-//   address.c   operands of one iteration -> bytes                                reach.c     which task is before which
-//   execute.c   what an operation does to the bytes; multiply.c does it for cubes
+//   address.c   operands of one iteration -> bytes                                position.c  the program's order
+//   execute.c   what an operation does to the bytes; multiply.c does it for cubes reach.c     which task is before which
 //
 // Functions that can fail return false and leave a status and a message: whoever sees false returns false. Numbers of
 // tables may be anything: they are computed with wrapping arithmetic and checked before they are used as addresses.
@@ -64,6 +64,7 @@ typedef struct Op {
     int path;                        // of a transfer and of PTO_TASK; -1: none
     bool write;                      // a transfer towards memory 0
     const pto_shape *shape;          // PTO_MULTIPLY
+    int64_t position;                // in the program's order, in the first iteration of all loops
 } Op;
 
 typedef struct Loop {
@@ -72,6 +73,7 @@ typedef struct Loop {
     int inner;                       // the loop inside of it that begins at the same bundle; -1: none
     int64_t count[PTO_MAX_DIGITS];
     int64_t iterations, steps;       // steps 0: skipped
+    int64_t start, body;             // in the program's order: its place in what is around it, and the places of an iteration
 } Loop;
 
 typedef struct Bundle { int loop, enter; } Bundle;      // the innermost loop around it, the outermost that begins here; -1: none
@@ -93,14 +95,15 @@ static inline bool segments_is_head(const Segments *s, int64_t i) { return s->he
 static inline void segments_cut(Segments *s, int64_t i) { s->head[i >> 6] |= UINT64_C(1) << (i & 63); }
 void segments_join(Segments *s, int64_t begin, int64_t end);           // no begins strictly between, but the regular ones
 
-// Of a granule on chip, for the task that is there: last write (0: none), last read of each slot since.
-typedef struct Granule { uint32_t write, read[PTO_SLOTS]; uint8_t slot; } Granule;
+// Of a granule on chip, for the task that is there: last write (0: none), last read of each slot since; and of these accesses
+// the one that is the last in the program's order.
+typedef struct Granule { uint32_t write, read[PTO_SLOTS], latest; uint8_t slot, latest_slot; } Granule;
 typedef struct Shadow { Segments segments; Granule *state; } Shadow;
 
 // Of an element of a tensor that is written: last write and the reads since, as numbers of Access, 0: none.
 typedef struct Element { uint32_t write, readers; } Element;
 typedef struct TensorShadow { Segments segments; Element *state; int element; const void *data; } TensorShadow;
-typedef struct Access { int64_t task; uint32_t seq; int op, bundle; pto_slot slot; } Access;
+typedef struct Access { int64_t task, position; uint32_t seq; int op, bundle; pto_slot slot; } Access;
 typedef struct Reader { uint32_t access, next; } Reader;
 
 typedef struct Reach {               // which tasks end before which begin, by the offsets of the grid
@@ -116,6 +119,7 @@ typedef struct Instance {            // one execution of an operation
     Resident *resident;
     int64_t iv[PTO_MAX_IVS];
     Clock clock;
+    int64_t position;                // in the program's order
     uint32_t seq;                    // clock.at[its slot]
     uint32_t access;                 // 0: none yet
     int64_t begin;                   // PTO_TASK: of its work
@@ -126,6 +130,7 @@ typedef struct Part { int64_t lo, n; } Part;             // of a dimension: subs
 typedef struct View {                // an operand in one iteration
     const Operand *of;
     int64_t address;                 // of the element at `start`
+    int64_t count;                   // which of its slots counts through this is in; -1: it has none
     int64_t start[PTO_MAX_DIMS], lo[PTO_MAX_DIMS], n[PTO_MAX_DIMS], elements;
     bool outside;                    // a border decides some of its elements
     int nparts[PTO_MAX_DIMS];        // what is really read, as the product of parts of the dimensions
@@ -162,6 +167,9 @@ typedef struct Line { int path; int64_t free; size_t count, room; Request *reque
 
 typedef struct Token { int64_t count, head; Clock *clock; } Token;
 
+// An operation that was issued. `count`: of the slots of what it writes, as in its View.
+typedef struct Done { int64_t position, count; int bundle; } Done;
+
 enum { MOST_KNOWN = 8 };
 struct Resident {
     int core, cluster, number;       // the number-th on its core
@@ -183,7 +191,7 @@ struct Resident {
     bool stalled; pto_stall cause; int stall_token; int64_t since;
     // order
     Clock clock, unit_clock[PTO_SLOTS];
-    int *history[PTO_SLOTS]; size_t history_room[PTO_SLOTS];           // by number: bundle of the operation
+    Done *history[PTO_SLOTS]; size_t history_room[PTO_SLOTS];          // by number
     Token *tokens;
     uint8_t *bytes[PTO_MAX_MEMORIES];
     Shadow shadow[PTO_MAX_MEMORIES];
@@ -269,6 +277,9 @@ const char *slot_name(pto_slot slot);
 
 bool model_resolve(Launch *L);
 bool model_place_tensors(Launch *L);
+
+bool positions_new(Launch *L, const int *bundle_of);              // bundle_of: by operation
+int64_t position_of(const Launch *L, const Resident *r, int op);  // of the operation that is issued
 
 bool digits_hold(const Launch *L, int loop, pto_when when, const int64_t *iv);
 
