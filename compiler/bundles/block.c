@@ -270,6 +270,7 @@ static bool analyse(Block *b)
             return false;
     find_main(b);
     block_kinds(b);
+    block_layouts(b);
     bind_chunks(b);
     return true;
 }
@@ -277,7 +278,7 @@ static bool analyse(Block *b)
 static Blocks *what_was_chosen(const Block *b)
 {
     Blocks *c = ARENA_NEW(b->a, Blocks);
-    *c = (Blocks){ .split = b->split, .parts = b->parts, .main = b->main };
+    *c = (Blocks){ .split = b->split, .parts = b->parts, .main = b->main, .along = b->along };
     for (int q = 0; q < b->naxes; q++)
         c->block[q] = b->axis[q].block;
     for (int i = 0; i < b->nchunks; i++)

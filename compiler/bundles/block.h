@@ -77,6 +77,8 @@ typedef struct {
     int split, parts;            // a dimension of the block is done in so many parts, one after the other in each iteration; -1: none
     int part;                    // the one that is being built; -1: what all of them share
     Held *factor[2];             // of the multiplication
+    const int **layout;          // by tensor id: the order of its dimensions on chip; NULL: as they are
+    int *along;                  // by tensor id: the dimension along which nests run (layout.c)
     int depth;                   // slots of what is brought to the units, and of what they write
     int sums;                    // slots of the sums of a multiplication
     int out_slots;               // slots of what leaves
@@ -105,8 +107,8 @@ void block_union(Block *b, const Tensor *t, Window *w, const Window *x);
 int block_level(const Block *b, const Window *w);
 
 // memory.c
-// A place on chip for a window, dense in row-major order.
-Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, Expr **stride, int level);
+// A place on chip for a window, dense, its dimensions in the order of `layout`, outermost first (NULL: as they are).
+Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, const int *layout, Expr **stride, int level);
 Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level);
 void block_must_exist(Block *b, const Tensor *t);               // shapes without a border to repeat do not fit
 Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);
@@ -116,6 +118,7 @@ int64_t block_share(const Block *b, int memory);                 // bytes that a
 // wish.c: what a schedule asks for
 int wish_slots(const Block *b, const Tensor *t, int otherwise);
 int wish_ahead(const Block *b, const Tensor *t);                 // stages from a move to its use; -1: not said
+const int *wish_layout(const Block *b, const Tensor *t);         // its dimensions on chip, outermost first; NULL: not said
 int wish_memory(const Block *b, const Tensor *t);                // -1: not said
 UnitKind wish_unit(const Block *b, const Stmt *s, UnitKind otherwise);
 bool wish_exceeds(const Block *b, int most);
@@ -152,10 +155,14 @@ bool block_touches(const Block *b, const Tensor *t);             // does the lea
 
 // How each kind of statement becomes operations.
 void block_nest(Block *b, BlockStmt *s);                         // nest.c
+void block_loop_order(const Block *b, const BlockStmt *s, int *order);      // of a nest's indices, outermost first
 void block_multiply(Block *b, BlockStmt *s);                     // multiply.c
 bool block_can_multiply(Block *b, const BlockStmt *s);
 BoxAxis block_role(Block *b, const BlockStmt *s, int idx);       // of an index of a multiplication; AXIS_NONE: a batch
 void block_copy(Block *b, BlockStmt *s);                         // copy.c
+
+// layout.c
+void block_layouts(Block *b);                                    // chooses how tensors lie on chip
 
 // kind.c
 void block_kinds(Block *b);                                      // chooses how each is done

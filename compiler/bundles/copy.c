@@ -34,7 +34,7 @@ void block_copy(Block *b, BlockStmt *s)
     for (int i = 0; i < s->s->n; i++)
         box.dim[i] = block_span(b, s, i, b->nblock);
     Expr *stride[MAX_BOX];
-    Buffer *x = block_buffer(b, block_called(b, s->s->eq->lhs, through), through, s->s->eq->lhs, &box, stride, b->nblock);
+    Buffer *x = block_buffer(b, block_called(b, s->s->eq->lhs, through), through, s->s->eq->lhs, &box, NULL, stride, b->nblock);
     Operand there = block_on_chip(b, x, &box, stride, &box, b->nblock);
     block_move(b, over_indices(b, s, e->tensor, e->args), there, block_when(b, s), s->s->eq);
     block_move(b, there, over_indices(b, s, s->s->eq->lhs, s->s->subs), block_when(b, s), s->s->eq);

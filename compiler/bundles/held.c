@@ -137,7 +137,7 @@ static void give_place(Block *b, BlockStmt *s, int memory)
     }
     if (s->kind == BLOCK_MULTIPLY || s->kind == BLOCK_INIT)
         memory = b->m->unit[UNIT_CUBE].memory_c;
-    h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, h->stride, h->level);
+    h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, b->layout[h->tensor->id], h->stride, h->level);
     if (s->kind == BLOCK_MULTIPLY || s->kind == BLOCK_INIT)
         h->buffer->slots = h->level ? wish_slots(b, h->tensor, b->sums) : 1;
 }

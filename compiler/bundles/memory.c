@@ -15,10 +15,11 @@ static Expr *whole_lines(Block *b, Expr *bytes)
 
 // ---- on chip ----------------------------------------------------------------------------------------------------------------
 
-Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, Expr **stride, int level)
+Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, const int *layout, Expr **stride, int level)
 {
     Expr *bytes = block_int(b, dtype_bytes(t->type));
-    for (int d = w->rank - 1; d >= 0; d--) {
+    for (int q = w->rank - 1; q >= 0; q--) {
+        int d = layout ? layout[q] : q;
         stride[d] = bytes;
         bytes = block_mul(b, bytes, not_negative(b, w->dim[d].size));
     }

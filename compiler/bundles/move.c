@@ -101,12 +101,12 @@ void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equati
     if (stop > 0) {
         Expr *stride[MAX_BOX];
         int level = block_level(b, first);
-        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, first, stride, level);
+        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, first, b->layout[h->tensor->id], stride, level);
         x->ahead = wish_ahead(b, h->tensor);
         block_move(b, from, block_on_chip(b, x, first, stride, first, level), block_once(b, level), eq);
         from = block_on_chip(b, x, first, stride, &h->window, level);
     }
-    h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, h->stride, h->level);
+    h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, b->layout[h->tensor->id], h->stride, h->level);
     block_move(b, from, block_on_chip(b, h->buffer, &h->window, h->stride, &h->window, h->level), block_once(b, h->level), eq);
 }
 
@@ -117,7 +117,7 @@ void block_send(Block *b, const Held *h, const Window *w, int level, When when, 
     Operand from = block_on_chip(b, h->buffer, &h->window, h->stride, w, h->level);
     if (stop > 0) {
         Expr *stride[MAX_BOX];
-        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, w, stride, level);
+        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, w, b->layout[h->tensor->id], stride, level);
         x->slots = level ? wish_slots(b, h->tensor, b->out_slots) : 1;
         Operand there = block_on_chip(b, x, w, stride, w, level);
         block_move(b, from, there, when, eq);

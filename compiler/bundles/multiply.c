@@ -173,7 +173,7 @@ static void hand_over(Block *b, const BlockStmt *s)
     if (!v->present || h->buffer->memory == v->memory)
         return;
     Expr *stride[MAX_BOX];
-    Buffer *x = block_buffer(b, block_called(b, h->tensor, v->memory), v->memory, h->tensor, &h->window, stride, h->level);
+    Buffer *x = block_buffer(b, block_called(b, h->tensor, v->memory), v->memory, h->tensor, &h->window, b->layout[h->tensor->id], stride, h->level);
     x->slots = h->level ? wish_slots(b, h->tensor, b->out_slots) : 1;
     Window w = block_written(b, s, b->nblock);
     block_move(b, block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level), block_on_chip(b, x, &h->window, stride, &w, h->level), block_at_end(b, b->nblock), s->s->eq);

@@ -18,13 +18,13 @@ static int operand_index(const MoveOp *op, const Tensor *t)
 }
 
 // Does the access run from element to element along the last index, or stay where it is?
-static bool runs_along(const NestOp *n, int rank, Expr *const *subs)
+static bool runs_along(const NestOp *n, const Held *h, Expr *const *subs)
 {
     bool far = false;
-    for (int d = 0; n->last && d < rank; d++) {
+    for (int d = 0; n->last && d < h->window.rank; d++) {
         bool linear = true;
         int64_t c = linear_coefficient(subs[d], n->last, &linear);
-        far = far || !linear || (c != 0 && !(d == rank - 1 && c == 1));
+        far = far || !linear || (c != 0 && !(expr_is_int(h->stride[d], dtype_bytes(h->tensor->type)) && c == 1));
     }
     return !far;
 }
@@ -40,8 +40,8 @@ static void add_operand(void *data, Expr *read, int nconds, Expr *const *conds)
         return;
     n->op->bytes += dtype_bytes(t->type);
     n->op->element = dtype_bytes(t->type) > n->op->element ? dtype_bytes(t->type) : n->op->element;
-    n->op->strided = n->op->strided || !runs_along(n, t->rank, read->args);
     Held *h = block_find(b, t, !block_is_internal(b, read));
+    n->op->strided = n->op->strided || !runs_along(n, h, read->args);
     int q = operand_index(n->op, t);
     if (q >= 0) {
         if (n->op->operand[q].buffer != h->buffer)
@@ -114,7 +114,7 @@ static void build_loops(Block *b, MoveOp *op, const BlockStmt *s, const int *ord
     op->node = outer ? outer : leaf;
 }
 
-static void choose_order(Block *b, const BlockStmt *s, int *order)
+void block_loop_order(const Block *b, const BlockStmt *s, int *order)
 {
     int last = s->s->kind == STMT_SCAN ? -1 : stride_vector_index(b->p, s->s), n = 0;
     for (int i = 0; s->s->kind == STMT_SCAN && i < s->s->n; i++)
@@ -140,7 +140,7 @@ void block_nest(Block *b, BlockStmt *s)
         block_refuse(b, "it scans backwards");               // loops over boxes run upwards
         return;
     }
-    choose_order(b, s, order);
+    block_loop_order(b, s, order);
     UnitKind unit = scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR;
     MoveOp *op = block_op(b, wish_unit(b, stmt, unit) == UNIT_SCALAR ? UNIT_SCALAR : unit, MOVE_NEST, MOST_OPERANDS, stmt->eq);
     Held *h = block_find(b, stmt->eq->lhs, false);
@@ -154,7 +154,7 @@ void block_nest(Block *b, BlockStmt *s)
     for (int k = 0; k < stmt->n; k++)
         op->box[k] = block_span(b, s, order[k], level);
     NestOp n = { b, op, s, level, stmt->n ? stmt->index[order[stmt->n - 1]] : NULL };
-    op->strided = !runs_along(&n, stmt->eq->lhs->rank, stmt->subs);
+    op->strided = !runs_along(&n, h, stmt->subs);
     depend_stmt_reads(b->a, stmt, add_operand, &n);
     if (b->refusal)
         return;

@@ -20,4 +20,5 @@ void place_kernel(Plan *p, TileKernel *t)
             leaf->node->otherwise = task;
         }
     }
+    layout_report(p, t);
 }

@@ -11,6 +11,9 @@ BundleProgram *place_task(Arena *a, const Node *grid);
 // Operations on boxes of elements, in memories near the units (block.h), as the grid's program. False: the grid says why not.
 bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf);
 
+// Reports intermediates that every grid would rather have in another order than the one in which they are stored.
+void layout_report(Plan *p, const TileKernel *t);
+
 // All leaves.
 void place_kernel(Plan *p, TileKernel *t);
 

@@ -43,6 +43,12 @@ int wish_ahead(const Block *b, const Tensor *t)
     return b->most_slots && n >= b->most_slots ? b->most_slots - 1 : n;
 }
 
+const int *wish_layout(const Block *b, const Tensor *t)
+{
+    const TensorWish *w = schedule_tensor(b->p->schedule, t);
+    return w ? w->layout : NULL;
+}
+
 // What one of the leaf's equations reads of it counts first.
 int wish_memory(const Block *b, const Tensor *t)
 {

@@ -262,3 +262,33 @@ Expr *expr_substitute(Arena *a, Expr *e, int n, Index *const *from, Expr *const 
     }
     return substitute(&s, e);
 }
+
+// ---- reads ------------------------------------------------------------------------------------------------------------
+
+Expr *expr_map_reads(Arena *a, Expr *e, Expr *(*f)(Expr *read, void *data), void *data)
+{
+    if (e->n == 0 && e->op != OP_READ)
+        return e;
+    Expr *copy = ARENA_NEW(a, Expr);
+    *copy = *e;
+    copy->args = ARENA_ARRAY(a, Expr *, e->n + 1);
+    for (int i = 0; i < e->n; i++)
+        copy->args[i] = expr_map_reads(a, e->args[i], f, data);
+    return e->op == OP_READ ? f(copy, data) : copy;
+}
+
+Equation *equation_map_reads(Arena *a, const Equation *e, Expr *(*f)(Expr *read, void *data), void *data)
+{
+    Equation *copy = ARENA_NEW(a, Equation);
+    *copy = *e;
+    copy->rhs = expr_map_reads(a, e->rhs, f, data);
+    if (!e->nest)
+        return copy;
+    copy->nest = ARENA_NEW(a, Nest);
+    *copy->nest = *e->nest;
+    copy->nest->conds.at = NULL;
+    copy->nest->conds.n = copy->nest->conds.cap = 0;
+    for (int i = 0; i < e->nest->conds.n; i++)
+        VEC_PUSH(a, &copy->nest->conds, expr_map_reads(a, e->nest->conds.at[i], f, data));
+    return copy;
+}

@@ -156,6 +156,10 @@ bool expr_is_int(const Expr *e, int64_t value);              // an integer or in
 // A copy in which each INDEX of `from` is replaced by the expression at the same place of `to`. Indices bound by
 // nests inside are kept as they are.
 Expr *expr_substitute(Arena *a, Expr *e, int n, Index *const *from, Expr *const *to);
+// A copy with f's result in place of each READ, the subscripts of which were done before. Nests inside are not entered: there
+// are none after normalize.
+Expr *expr_map_reads(Arena *a, Expr *e, Expr *(*f)(Expr *read, void *data), void *data);
+Equation *equation_map_reads(Arena *a, const Equation *e, Expr *(*f)(Expr *read, void *data), void *data);     // right side and guards
 // Calls f on e and everything below (nests' ranges and conditions too), parents first; stops below when f returns false.
 void expr_walk(Expr *e, bool (*f)(Expr *e, void *data), void *data);
 bool expr_uses(const Expr *e, const Index *index);

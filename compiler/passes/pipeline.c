@@ -46,7 +46,7 @@ typedef struct {
     Schedule *schedule;
     Plan *plan;
     TileKernel *tile;
-    bool inlined, lowered, placed;      // `inline` is carried out; the tile level is complete; and the move level
+    bool rewritten, lowered, placed;    // `inline` and `layout` are carried out; the tile level is complete; and the move level
 } Job;
 
 // ---- the passes ---------------------------------------------------------------------------------------------------
@@ -90,10 +90,10 @@ static bool run_normalize(Job *j)
     return j->kernel;
 }
 
-static bool run_inline(Job *j)
+static bool run_rewrite(Job *j)
 {
-    j->kernel = schedule_inline(j->p->a, j->p->isl, j->p->d, j->kernel, j->p->machine);
-    j->inlined = true;
+    j->kernel = schedule_rewrite(j->p->a, j->p->isl, j->p->d, j->kernel, j->p->machine);
+    j->rewritten = true;
     return j->kernel;
 }
 
@@ -171,7 +171,7 @@ static bool run_place(Job *j)
 #define PASSES(PASS)                                                                          \
     PASS(prove, "the guarantees: defined once, in bounds, well-founded")                      \
     PASS(normalize, "one operation an equation")                                              \
-    PASS(inline, "puts expressions in place of reads, where a schedule says so")              \
+    PASS(rewrite, "inlines expressions and orders dimensions, where a schedule says so")      \
     PASS(depend, "statements, and the exact dependences between them")                        \
     PASS(schedule, "what the schedules in the source ask for")                                \
     PASS(fuse, "which statements share a grid; sequential loops; sizes of tiles")             \
@@ -212,7 +212,7 @@ const char *pipeline_about(const char *pass)
 // The task level, and the schedule as far as it is decided.
 static void print_task(FILE *out, const Job *j)
 {
-    Kernel k = j->inlined ? *schedule_inlined(j->p->a, j->kernel, j->p->machine) : *j->kernel;
+    Kernel k = j->rewritten ? *schedule_rewritten(j->p->a, j->kernel, j->p->machine) : *j->kernel;
     if (j->plan)
         k.schedules.n = 0;
     ir_print_task(out, &k);
@@ -296,7 +296,7 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
     if (fine && p->o->steps)
         tiling_steps_of_plan(j.plan, p->o->steps);
     if (fine && p->o->emit_ir)
-        VEC_PUSH(p->a, p->normal, schedule_inlined(p->a, j.kernel, p->machine));
+        VEC_PUSH(p->a, p->normal, schedule_rewritten(p->a, j.kernel, p->machine));
     if (j.program)
         depend_free(j.program);
     if (j.poly)

@@ -61,7 +61,9 @@ typedef struct {
     int split, parts;            // split -1: one part
     const Stmt *main;
     Expr *chunk[MAX_INDICES];    // by index of `main`; NULL: none
+    const int *along;            // by tensor id: the dimension along which expressions run; ALONG_ANY, ALONG_SEVERAL
 } Blocks;
+enum { ALONG_ANY = -1, ALONG_SEVERAL = -2 };
 
 struct Leaf {
     Blocks *blocks;

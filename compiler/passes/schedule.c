@@ -351,7 +351,7 @@ static void read_materialize(Reader *r, const TreeDirective *d)
         reader_wrong_form(r, d->range, d->name);
 }
 
-// Names were checked, and the substitution made, by schedule_inline.
+// Names were checked, and the substitution made, by schedule_rewrite.
 static void read_inline(Reader *r, const TreeDirective *d)
 {
     if (d->clauses.n == 0)
@@ -452,7 +452,7 @@ static const struct {
     { "prefetch", "t = n, ...", "tiles fetched ahead", read_prefetch },
     { "engine", "t = UNIT", "the unit that computes", read_engine },
     { "precision", "mixed | auto", "where narrow types are enough", NULL },
-    { "layout", "t = LAYOUT", "how a tensor lies in memory", NULL },
+    { "layout", "t = (1, 0), ...", "the dimensions of a tensor in memory, outermost first", read_layout },
     { "flatten", "t.i, t.j", "makes one loop of two", NULL },
     { "temp", "in TIER { t; ... }", "tensors that live there, each until its last use", read_temp },
     { "replan", "n%", "width of the buckets of dynamic shapes", NULL },

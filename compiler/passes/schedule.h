@@ -59,6 +59,7 @@ typedef struct {
     int memory;                                                      // of the machine, where it lives meanwhile; -1: not said
     int slots, ahead;                                                // of its buffers; moves before their use; 0, -1: not said
     Range memory_range, slots_range, ahead_range;
+    const int *layout;                                               // its dimensions as they lie on chip, outermost first; NULL: not said
 } TensorWish;
 
 // What an equation reads of a tensor, in a memory of its own: `place p.x in L1`.
@@ -86,12 +87,12 @@ static inline const TensorWish *schedule_tensor(const Schedule *s, const Tensor 
 // Was this place complained about before? From now on it was: one complaint is enough for all statements.
 bool schedule_told(Schedule *s, Range at);
 
-// `inline t`: the kernel with t's expression in place of its reads, and without t's equation; the kernel itself when nothing
-// is to be inlined. NULL after errors. Before `depend`.
-Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m);
+// The kernel as `inline` and `layout` want it (schedule_rewrite.h); itself when nothing is to be rewritten. NULL after errors. Before
+// `depend`.
+Kernel *schedule_rewrite(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m);
 
-// A kernel that schedule_inline returned, without the directives that it carried out; for its text.
-Kernel *schedule_inlined(Arena *a, const Kernel *k, const Machine *m);
+// A kernel that schedule_rewrite returned, without the directives that it carried out; for its text.
+Kernel *schedule_rewritten(Arena *a, const Kernel *k, const Machine *m);
 
 // Does a machine of this name go by `word`? It does by its name and the first parts of it.
 bool schedule_machine_is(const char *name, const char *word);

@@ -5,7 +5,7 @@
 // Refused: recurrences (there is no end), reductions and scans (each read would repeat them), tensors of several
 // equations or with a border (the value depends on where it is read), and results too large to be of use.
 // Test: tests/errors/schedules/inline.pto
-#include "passes/schedule.h"
+#include "passes/schedule_rewrite.h"
 
 #include "passes/schedule_words.h"
 
@@ -19,6 +19,7 @@ typedef struct {
     const Poly *poly;
     Range at;                     // the directive
     const Equation *eq;           // of the tensor
+    const Equation *reader;       // that is rewritten
     Index **from;
     bool failed;
 } Inline;
@@ -68,38 +69,20 @@ static bool is_affine(const Inline *in, const Equation *reader, Expr *const *sub
     return true;
 }
 
-static Expr *replace(Inline *in, const Equation *reader, Expr *e)
+static Expr *in_place(Expr *read, void *data)
 {
-    Arena *a = in->c.a;
-    if (e->n == 0 && e->op != OP_READ)
-        return e;
-    Expr **args = ARENA_ARRAY(a, Expr *, e->n + 1);
-    for (int i = 0; i < e->n; i++)
-        args[i] = replace(in, reader, e->args[i]);
-    if (e->op == OP_READ && e->tensor == in->eq->lhs) {
-        if (!is_affine(in, reader, args, e->n))
-            refuse(in, D_UNSUPPORTED, "a subscript of a read depends on data");
-        return expr_simplify(a, expr_substitute(a, in->eq->rhs, e->n, in->from, args));
-    }
-    Expr *copy = ARENA_NEW(a, Expr);
-    *copy = *e;
-    copy->args = args;
-    return copy;
+    Inline *in = data;
+    if (read->tensor != in->eq->lhs)
+        return read;
+    if (!is_affine(in, in->reader, read->args, read->n))
+        refuse(in, D_UNSUPPORTED, "a subscript of a read depends on data");
+    return expr_simplify(in->c.a, expr_substitute(in->c.a, in->eq->rhs, read->n, in->from, read->args));
 }
 
 static Equation *rewrite(Inline *in, const Equation *e)
 {
-    Equation *copy = ARENA_NEW(in->c.a, Equation);
-    *copy = *e;
-    copy->rhs = replace(in, e, e->rhs);
-    if (e->nest) {
-        copy->nest = ARENA_NEW(in->c.a, Nest);
-        *copy->nest = *e->nest;
-        copy->nest->conds.at = NULL;
-        copy->nest->conds.n = copy->nest->conds.cap = 0;
-        for (int i = 0; i < e->nest->conds.n; i++)
-            VEC_PUSH(in->c.a, &copy->nest->conds, replace(in, e, e->nest->conds.at[i]));
-    }
+    in->reader = e;
+    Equation *copy = equation_map_reads(in->c.a, e, in_place, in);
     Count c = count_in(copy, NULL);
     if (c.size > LARGEST)
         refuse(in, D_UNSUPPORTED, arena_printf(in->c.a, "the expression of `%s` would have more than %d operations", e->lhs->name, LARGEST));
@@ -220,30 +203,4 @@ Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machi
     if (poly)
         poly_free(poly);
     return diags_errors(d) > errors ? NULL : in.k;
-}
-
-static TreeSchedule *without_inline(Arena *a, const TreeSchedule *s)
-{
-    TreeSchedule *copy = ARENA_NEW(a, TreeSchedule);
-    *copy = *s;
-    copy->block.at = NULL;
-    copy->block.n = copy->block.cap = 0;
-    for (int i = 0; i < s->block.n; i++)
-        if (strcmp(s->block.at[i]->name, "inline") != 0)
-            VEC_PUSH(a, &copy->block, s->block.at[i]);
-    return copy;
-}
-
-Kernel *schedule_inlined(Arena *a, const Kernel *k, const Machine *m)
-{
-    WordContext c = { a, NULL, k, m };
-    Kernel *copy = ARENA_NEW(a, Kernel);
-    *copy = *k;
-    copy->schedules.at = NULL;
-    copy->schedules.n = copy->schedules.cap = 0;
-    for (int i = 0; i < k->schedules.n; i++) {
-        const TreeSchedule *s = k->schedules.at[i];
-        VEC_PUSH(a, &copy->schedules, schedule_applies(&c, s) ? without_inline(a, s) : s);
-    }
-    return copy;
 }

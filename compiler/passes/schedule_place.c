@@ -1,6 +1,7 @@
-// schedule_place: directives about memories and units that programs manage themselves: place, temp, buffer, prefetch, engine;
-// and hint. A CPU has none of these: there they are errors. Test: tests/errors/schedules, tests/golden/model
+// schedule_place: directives about memories and units that programs manage themselves: place, temp, buffer, prefetch, engine,
+// layout of what comes from a parameter; and hint. A CPU has none of these: there they are errors. Test: tests/errors/schedules, tests/golden/model
 #include "passes/schedule_reader.h"
+#include "passes/schedule_rewrite.h"
 
 #include <string.h>
 
@@ -109,6 +110,33 @@ void read_temp(Reader *r, const TreeDirective *d)
         else if (t)
             put(r, t, memory, d->range);
     }
+}
+
+// Intermediates have been rewritten (schedule_layout.c): on chip they lie as they are stored.
+static bool read_tensor_layout(Reader *r, const TreeClause *c)
+{
+    int *order;
+    Tensor *t = layout_clause(&r->c, c, &order);
+    if (!t)
+        return false;
+    if (!layout_rewrites(t) && !r->c.machine->emits_bundles) {
+        diag_report(r->c.d, D_TARGET, c->range, "`%s` is a parameter: its caller says how it lies in memory", t->name);
+        return false;
+    }
+    for (int q = 0; layout_rewrites(t) && q < t->rank; q++)
+        order[q] = q;
+    reader_tensor_wish(r, t)->layout = order;
+    return true;
+}
+
+// layout h = (1, 0)
+void read_layout(Reader *r, const TreeDirective *d)
+{
+    for (int i = 0; i < d->clauses.n; i++)
+        if (!read_tensor_layout(r, &d->clauses.at[i]))
+            return;
+    if (d->clauses.n == 0)
+        reader_wrong_form(r, d->range, d->name);
 }
 
 // ---- buffers ------------------------------------------------------------------------------------------------------------

@@ -348,15 +348,29 @@ static const char *target_word(Arena *a, const char *name)
     return s;
 }
 
-// Directives that the choice does not show: what was inlined is gone.
-static void print_inlined(const Printer *p)
+static void print_layout(const Printer *p, const TreeClause *c)
+{
+    const TreeClauses *order = &c->words.at[0]->group;
+    fprintf(p->out, "    layout %s = (", c->key);
+    for (int q = 0; q < order->n; q++)
+        fprintf(p->out, "%s%d", q ? ", " : "", (int)order->at[q].words.at[0]->ival);
+    fprintf(p->out, ");\n");
+}
+
+// Directives that the choice does not show: what was inlined is gone, and dimensions are in another order.
+static void print_rewritten(const Printer *p)
 {
     WordContext c = { p->p->a, p->p->g->diags, p->p->kernel, p->p->machine };
     for (int i = 0; i < p->p->kernel->schedules.n; i++) {
         const TreeSchedule *s = p->p->kernel->schedules.at[i];
         for (int j = 0; j < s->block.n && schedule_applies(&c, s); j++)
-            for (int k = 0; strcmp(s->block.at[j]->name, "inline") == 0 && k < s->block.at[j]->clauses.n; k++)
-                fprintf(p->out, "    inline %s;\n", s->block.at[j]->clauses.at[k].words.at[0]->text);
+            for (int k = 0; k < s->block.at[j]->clauses.n; k++) {
+                const TreeClause *x = &s->block.at[j]->clauses.at[k];
+                if (strcmp(s->block.at[j]->name, "inline") == 0)
+                    fprintf(p->out, "    inline %s;\n", x->words.at[0]->text);
+                if (strcmp(s->block.at[j]->name, "layout") == 0)
+                    print_layout(p, x);
+            }
     }
 }
 
@@ -365,7 +379,7 @@ void schedule_print(FILE *out, Plan *plan, const TileKernel *t, bool source)
     Printer p = { out, plan, t };
     fprintf(out, "schedule %s on %s {\n", plan->kernel->name, target_word(plan->a, plan->machine->name));
     if (source)
-        print_inlined(&p);
+        print_rewritten(&p);
     for (int i = 0; i < plan->leaves.n; i++) {
         print_fused(&p, plan->leaves.at[i]);
         print_grid(&p, plan->leaves.at[i]);

@@ -50,6 +50,7 @@ void read_place(Reader *r, const TreeDirective *d);
 void read_buffer(Reader *r, const TreeDirective *d);
 void read_prefetch(Reader *r, const TreeDirective *d);
 void read_engine(Reader *r, const TreeDirective *d);
+void read_layout(Reader *r, const TreeDirective *d);
 void read_temp(Reader *r, const TreeDirective *d);
 void read_hint(Reader *r, const TreeDirective *d);
 

@@ -147,7 +147,7 @@ if is_wanted "transposition"; then
     measure $davinci transpose "engine y = dma;" 1024x1024 1024x1024
     dma=$(total cycles)
     row "transposition 1024^2 by dma over its DDR bound" "$(quotient "$dma" 262144)" 1.05 most "DDR 262144"
-    measure $davinci transpose "engine y = vector; tile i = 1, j = 512;" 1024x1024 1024x1024
+    measure $davinci transpose "engine y = vector; tile i = 1, j = 512; layout x = (0, 1), y = (0, 1);" 1024x1024 1024x1024
     row "transposition by elements, along rows, over dma" "$(quotient "$(total cycles)" "$dma" 2)" 8 least ""
 fi
 if is_wanted "y = (x + z) + 1"; then

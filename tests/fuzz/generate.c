@@ -131,6 +131,9 @@ static void draw_schedule(Kernel *k, Random *r) {
             bool plain = !k->tensor[i].declared && k->tensor[i].n == 1;
             n += (size_t)text_put(k->schedule + n, size - n, "    %s %s;\n", plain ? "inline" : "materialize", k->tensor[i].name);
         }
+    for (int i = 0; i < k->n; i++)
+        if (k->tensor[i].kind == LOCAL && k->tensor[i].rank > 1 && random_chance(r, 12))
+            n += (size_t)text_put(k->schedule + n, size - n, "    layout %s = (%s);\n", k->tensor[i].name, k->tensor[i].rank == 2 ? "1, 0" : PICK(r, "2, 0, 1", "1, 0, 2"));
 }
 
 void kernel_random(Kernel *k, Random *r, const char *name) {
