@@ -5,7 +5,7 @@
 // it at a number of elements.
 #include "bundles/choice.h"
 
-enum { MOST_ROWS = 64 };
+enum { MOST_ROWS = 64, MOST_FILL = 256 };
 
 static Expr *tiles(Block *b, Expr *extent, Expr *size)
 {
@@ -116,12 +116,24 @@ static Expr *group(Block *b, const Choice *c)
     return expr_simplify(b->a, expr_new(b->a, OP_SELECT, DT_INDEX, even->range, 3, args));
 }
 
+// A row is no longer than there are points; where it is shorter, there are more rows.
+static void fill(Block *b, const Choice *c)
+{
+    BlockAxis *x = &b->axis[c->filled], *row = &b->axis[c->filled + 1];
+    Expr *all = at_least_one(b, axis_extent(b, c->filled + 1)), *most = block_mul(b, x->block, row->block);
+    Expr *rows = block_op2(b, OP_MIN, block_op2(b, OP_DIV, most, all), block_int(b, MOST_FILL));
+    x->block = block_op2(b, OP_MAX, rows, x->block);
+    row->block = block_op2(b, OP_MIN, row->block, all);
+}
+
 static void set_axes(Block *b, const Choice *c)
 {
     for (int q = 0; q < b->naxes; q++) {
         BlockAxis *x = &b->axis[q];
         x->block = q == 0 && c->elements ? rows_of(b, c->elements) : block_int(b, c->points[q]);
     }
+    if (c->filled >= 0)
+        fill(b, c);
     for (int q = 0; q < b->naxes; q++) {
         BlockAxis *x = &b->axis[q];
         Expr *task = choice_asked(b, q, -1).task;

@@ -7,6 +7,7 @@
 
 typedef struct {
     int64_t points[MAX_AXES];        // of a block, by dimension of the grid
+    int filled;                      // dimension that has more points where the rows inside, of the next one, are short; -1: none
     int64_t elements;                // > 0: the first dimension has as many points as keep the rows inside at so many elements
     int64_t chunk[MAX_INDICES];      // points of a chunk
     int depth, sums, out, split, parts, wide[2];      // see Block

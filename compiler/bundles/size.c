@@ -255,12 +255,41 @@ static void refine_depth(Search *s)
     }
 }
 
+// The dimension along which rows run: those behind it are a few points.
+static int row_axis(Block *b)
+{
+    int q = b->naxes - 1;
+    while (q > 0 && choice_axis_extent(b, q) <= FEW)
+        q--;
+    return q;
+}
+
+// With more rows where they turn out to be short.
+static void refine_rows(Search *s)
+{
+    int row = row_axis(s->b);
+    if (row < 1 || choice_axis_extent(s->b, row) != INT64_MAX)
+        return;
+    for (int q = row - 1; q <= row; q++) {
+        Asked a = choice_asked(s->b, q, -1);
+        if (a.fixed || a.hi || a.task || a.parts)
+            return;
+    }
+    s->now = s->best;
+    s->now.filled = row - 1;
+    s->margin = 1;
+    try_depth(s);
+    s->margin = 0;
+}
+
 // For the sizes that are best so far.
 static void refine(Search *s)
 {
     if (block_multiplies(s->b)) {
         refine_ways(s);
         refine_parts(s);
+    } else if (!choice_open_extent(s->b)) {
+        refine_rows(s);
     }
     refine_depth(s);
 }
@@ -279,14 +308,26 @@ static void search_rows(Search *s)
     }
 }
 
+// Rows of so many points, so many of them; dimensions that are a few points, like the colours of an image, belong to a point of the row.
+static void set_box(Search *s, int64_t row, int64_t rows)
+{
+    Block *b = s->b;
+    int last = row_axis(b);
+    for (int q = b->naxes - 1; q > last; q--) {
+        s->now.points[q] = allowed(b, q, row);
+        row = row / s->now.points[q] > 0 ? row / s->now.points[q] : 1;
+    }
+    for (int q = 0; q <= last; q++)
+        s->now.points[q] = allowed(b, q, q == last ? row : q == last - 1 ? rows : 1);
+}
+
 static void search_box(Search *s)
 {
     Block *b = s->b;
-    int last = b->naxes - 1;
+    int last = row_axis(b);
     for (int64_t row = 4096; row >= 16; row /= 2)
         for (int64_t rows = last > 0 ? 32 : 1; rows >= 1; rows /= 2) {
-            for (int q = 0; q <= last; q++)
-                s->now.points[q] = allowed(b, q, q == last ? row : q == last - 1 ? rows : 1);
+            set_box(s, row, rows);
             for (int64_t k = b->nchunks ? 64 : 1; k >= 1; k /= 4) {
                 set_chunks(s, k);
                 if (row * rows <= 16384)
@@ -360,7 +401,7 @@ static void explain(Block *b, const Search *s)
 
 void block_sizes(Block *b)
 {
-    Search s = { .b = b, .scratch = arena_new(), .now = { .grouped = -1, .split = -1, .parts = 1 } };
+    Search s = { .b = b, .scratch = arena_new(), .now = { .grouped = -1, .split = -1, .parts = 1, .filled = -1 } };
     search_slots(&s);
     if (!s.found && s.smallest_bytes) {
         b->around = true;
