@@ -190,6 +190,7 @@ static int ir_keyword(Reader *r, const char *text) {
         {.text = "box", .token = T_BOX},     {.text = "loop", .token = T_DIGITS},  {.text = "bundle", .token = T_BUNDLE},
         {.text = "buffer", .token = T_LINE}, {.text = "token", .token = T_LINE},   {.text = "wait", .token = T_LINE},
         {.text = "signal", .token = T_LINE}, {.text = "read", .token = T_LINE},    {.text = "write", .token = T_LINE},
+        {.text = "value", .token = T_LINE},
         {.text = "copy", .token = T_MOVE},   {.text = "gather", .token = T_MOVE},  {.text = "multiply", .token = T_MOVE},
         {.text = "nest", .token = T_MOVE},
     };

@@ -140,11 +140,20 @@ static Expr *both(Block *b, Expr *x, Expr *y)
     return x ? expr_simplify(b->a, expr_binary(b->a, OP_AND, DT_BOOL, x, y)) : y;
 }
 
+static bool is_among(const Expr *all, const Expr *one)
+{
+    if (all && all->op == OP_AND)
+        return is_among(all->args[0], one) || is_among(all->args[1], one);
+    return all && expr_equal(all, one);
+}
+
 static void must_hold(Block *b, Expr *less, int64_t most)
 {
     if (less->op == OP_CONST && less->i <= most)
         return;
-    b->fits = both(b, b->fits, expr_binary(b->a, OP_LE, DT_BOOL, less, block_int(b, most)));
+    Expr *holds = expr_simplify(b->a, expr_binary(b->a, OP_LE, DT_BOOL, less, block_int(b, most)));
+    if (!is_among(b->fits, holds))
+        b->fits = both(b, b->fits, holds);
 }
 
 void block_must_exist(Block *b, const Tensor *t)

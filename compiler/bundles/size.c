@@ -8,6 +8,8 @@
 #include "bundles/schedule.h"
 #include "passes/explain.h"
 
+#include <string.h>
+
 enum { WORTH = 200, MOST_GROUP = 1 << 16, SMALLEST = 4 };            // a task should be worth so many times its overhead
 
 typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t margin, smallest_bytes; Choice smallest; bool found; const char *refusal; } Search;
@@ -381,6 +383,12 @@ static const char *sizes(Block *b)
     return text;
 }
 
+static const char *many_blocks(Block *b, Expr *count)
+{
+    const char *text = expr_text(b->a, count);
+    return strlen(text) < 40 ? arena_printf(b->a, "%s blocks", text) : "as many blocks as still leave every core the same number of tasks";
+}
+
 static void explain(Block *b, const Search *s)
 {
     Sentences *why = &b->leaf->why;
@@ -389,7 +397,7 @@ static void explain(Block *b, const Search *s)
     explain_say(b->p, why, "Blocks have %s.", b->naxes || b->nchunks ? sizes(b) : "one point");
     for (int q = 0; q < b->naxes; q++)
         if (!expr_is_int(b->axis[q].count, 1))
-            explain_say(b->p, why, "A task has %s blocks along `%s`: handing it out costs %lld %% of the time of one.", expr_text(b->a, b->axis[q].count), b->axis[q].name, (long long)s->best.percent);
+            explain_say(b->p, why, "A task has %s along `%s`: handing it out costs %lld %% of the time of one.", many_blocks(b, b->axis[q].count), b->axis[q].name, (long long)s->best.percent);
     if (b->split >= 0)
         explain_say(b->p, why, "A block is done in %d parts along `%s`, which leave as soon as they are done.", b->parts, b->axis[b->split].name);
     explain_say(b->p, why, "The %s unit has most to do: %lld of %lld cycles of a task, about.", machine_unit_names()[s->cost.busiest], (long long)s->cost.busy, (long long)s->cost.task);

@@ -297,6 +297,8 @@ static void add_grid(Printer *p, TreeStmts *to, const Node *n) {
             add(p, &after->subs, irtree_integer(p, n->offsets[i][q]));
     }
     add_body(p, s, n, outer);
+    if (p->target)
+        irtree_name_values(p, s);
 }
 
 void irtree_node(Printer *p, TreeStmts *to, const Node *n) {

@@ -39,6 +39,7 @@ TreeStmt *irtree_line(const IrPrinter *p, TreeStmts *to, const char *keyword, co
 void irtree_node(IrPrinter *p, TreeStmts *to, const Node *n);
 void irtree_body(IrPrinter *p, TreeStmts *to, const Node *n);         // what a node has inside, without its storage
 void irtree_programs(IrPrinter *p, TreeStmts *to, const Node *grid);  // print_bundles.c
+void irtree_name_values(const IrPrinter *p, TreeStmt *grid);          // print_values.c: outside of the grid's own names
 void irtree_print(FILE *out, Arena *a, TreeFile *file, int n, TileKernel *const *kernels, const BundleTarget *target, bool bundled);
 
 #endif

@@ -61,6 +61,19 @@ Index *irread_bind(IrReader *r, const char *name, Range range) {
     return index;
 }
 
+static Expr *find_value(const IrReader *r, const char *name) {
+    for (int i = 0; i < r->values.n; i++)
+        if (strcmp(r->values.at[i].name, name) == 0)
+            return r->values.at[i].is;
+    return NULL;
+}
+
+void irread_value(IrReader *r, const char *name, Range range, Expr *is) {
+    if (find(r, name) || find_index(r, name) || find_value(r, name))
+        irread_fail(r, range, "'%s' is defined twice", name);
+    VEC_PUSH(r->arena, &r->values, ((IrValue){name, is}));
+}
+
 Tensor *irread_tensor(const IrReader *r, const char *name) {
     const Name *n = find(r, name);
     return n ? n->tensor : NULL;
@@ -111,6 +124,9 @@ static Expr *read_name(IrReader *r, const Tree *t) {
     Index *index = find_index(r, t->text);
     if (index)
         return expr_index(r->arena, index, t->range);
+    Expr *value = find_value(r, t->text);
+    if (value)
+        return value;
     Name *n = find(r, t->text);
     if (!n) {
         irread_bind(r, t->text, t->range);          // reported once

@@ -238,6 +238,15 @@ static void read_grid_dim(TileReader *t, Node *grid, const TreeStmt *s) {
     d->hi = irread_bind(&t->r, bounds->args.at[1]->text, bounds->args.at[1]->range);
 }
 
+// `value size1: (N + 7) / 8;`
+static void read_value(TileReader *t, const Node *grid, const TreeStmt *s) {
+    if (!t->target || grid->kind != NODE_GRID || s->subs.n != 1 || s->label.word) {
+        irread_fail(&t->r, s->range, "a value names one expression in a grid, at the move level: value size: (N + 7) / 8;");
+        return;
+    }
+    irread_value(&t->r, s->names.at[0].name, s->names.at[0].range, irread_expr(&t->r, s->subs.at[0]));
+}
+
 static void read_offset(TileReader *t, Node *grid, const TreeStmt *s) {
     if (grid->kind != NODE_GRID || grid->noffsets == MOST_OFFSETS || s->subs.n != grid->ndims) {
         irread_fail(&t->r, s->range, "a grid waits at most at %d distances, with a number for each dimension", MOST_OFFSETS);
@@ -260,6 +269,7 @@ static void read_block(TileReader *t, Node *parent, const TreeStmt *s) {
         n->cond = irread_expr(&t->r, s->expr);
     irread_lines(t, n, &s->body);
     t->r.scope.n = outer;
+    t->r.values.n = kind == NODE_GRID ? 0 : t->r.values.n;
     node_append(t->r.arena, parent, n);
 }
 
@@ -279,6 +289,8 @@ static void read_line(TileReader *t, Node *parent, const TreeStmt *s) {
         read_locals(t, parent, s);
     else if (irread_is_line(s, "tile"))
         read_grid_dim(t, parent, s);
+    else if (irread_is_line(s, "value"))
+        read_value(t, parent, s);
     else if (irread_is_line(s, "after"))
         read_offset(t, parent, s);
     else if (irread_is_line(s, "program") || irread_is_line(s, "task"))

@@ -6,12 +6,15 @@
 
 #include <stdio.h>
 
+typedef struct { const char *name; Expr *is; } IrValue;              // `value size1: (N + 7) / 8;`
+
 typedef struct {
     Arena *arena;
     Diags *diags;
     Kernel *kernel;
     struct IrName *names;     // of dims and tensors
     VEC(Index *) scope;       // innermost last; cut it back where a scope ends
+    VEC(IrValue) values;      // of the grid at hand
     const char *level;        // below "task", lines of the tile level are passed over by irread_kernel
     bool failed;
 } IrReader;
@@ -27,6 +30,7 @@ void irread_verify(IrReader *r, bool (*verify)(const void *object, FILE *why), c
 bool irread_is_tile(const TreeStmt *s);                             // a line of the tile level, or below
 Tensor *irread_tensor(const IrReader *r, const char *name);         // NULL: none
 Index *irread_bind(IrReader *r, const char *name, Range range);     // a new index, visible from here on
+void irread_value(IrReader *r, const char *name, Range range, Expr *is);    // a name for it, from here on
 Expr *irread_expr(IrReader *r, const Tree *t);
 Expr **irread_exprs(IrReader *r, const TreeList *list);
 bool irread_bounds(IrReader *r, const Tree *t, Expr **lo, Expr **hi);

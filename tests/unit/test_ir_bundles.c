@@ -235,6 +235,31 @@ START_TEST(the_move_level_is_without_bundles)
 }
 END_TEST
 
+// What a grid says several times goes by a name, which no other has; a name of the reader's own is as good.
+START_TEST(values_have_names)
+{
+    Text t = read_text(HEAD GRID
+                       "value wide: (N + 7) / 8 * 64;\n"
+                       "program where wide + T <= 4096 {\n"
+                       "buffer size1 on L1: f16, of(x), at(0), bytes((N + 7) / 8 * 64);\n"
+                       "buffer size2 on L1: f16, of(x), at(wide), bytes(max(wide, 1));\n"
+                       "bundle { copy y on dma { write size1; read x on DDR; } copy y on load { write size2; read x on DDR: at(max(wide, 1)); } } }\n"
+                       "program { bundle { } } } }\n");
+    ck_assert_msg(t.kernel != NULL, "%s", t.messages);
+    char *once = printed(&t, true);
+    ck_assert_msg(strstr(once, "value size3: (N + 7) / 8 * 64;") && !strstr(once, "value size4"), "%s", once);
+    ck_assert_msg(strstr(once, "where size3 + T <= 4096") && strstr(once, "at(size3), bytes(max(size3, 1))"), "%s", once);
+    Text u = read_text(once);
+    ck_assert_msg(u.kernel != NULL, "%s", u.messages);
+    char *twice = printed(&u, true);
+    ck_assert_str_eq(once, twice);
+    free(once);
+    free(twice);
+    drop(&t);
+    drop(&u);
+}
+END_TEST
+
 START_TEST(names_are_made_their_own)
 {
     Arena *a = arena_new();
@@ -264,6 +289,11 @@ static const struct { const char *lines, *message; } in_grid[] = {
     {"task { } program where N > 0 { bundle { } }", "a program fits one condition, and the last one fits all shapes"},
     {"task z { }", "there is no equation 'z'"},
     {"task y: because(1) { }", "a task has because"},
+    {"value a: z; task y { }", "nothing defines 'z'"},
+    {"value N: 1; task y { }", "'N' is defined twice"},
+    {"value a: 1; value a: 2; task y { }", "'a' is defined twice"},
+    {"value a: 1, 2; task y { }", "a value names one expression in a grid"},
+    {"value a on L1: 1; task y { }", "a value names one expression in a grid"},
     {"bundle { }", "this stands inside of a program"},
     {"copy y on dma { }", "this stands inside of a program"},
     {"program { map y: y[0, 0] = f32(1.0); }", "no line of a program"},
@@ -481,6 +511,7 @@ Suite *suite_ir_bundles(void)
     tcase_add_test(c, a_text_round_trips);
     tcase_add_test(c, a_text_says_all);
     tcase_add_test(c, the_move_level_is_without_bundles);
+    tcase_add_test(c, values_have_names);
     tcase_add_test(c, names_are_made_their_own);
     tcase_add_loop_test(c, grids_are_read_strictly, 0, COUNT(in_grid));
     tcase_add_loop_test(c, programs_are_read_strictly, 0, COUNT(in_program));
