@@ -155,6 +155,7 @@ bool block_touches(const Block *b, const Tensor *t);             // does the lea
 
 // How each kind of statement becomes operations.
 void block_nest(Block *b, BlockStmt *s);                         // nest.c
+UnitKind block_nest_unit(const Block *b, const Stmt *s);         // vector or scalar
 void block_loop_order(const Block *b, const BlockStmt *s, int *order);      // of a nest's indices, outermost first
 void block_multiply(Block *b, BlockStmt *s);                     // multiply.c
 bool block_can_multiply(Block *b, const BlockStmt *s);

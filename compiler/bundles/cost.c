@@ -119,20 +119,20 @@ static int64_t bus_bytes(const Block *b, const Operand *o, int64_t burst)
 }
 
 // Tensors of usual sizes lie in a backing memory where there is one.
-static const Path *path_of(const Block *b, const MoveOp *op)
+static const Path *path_of(const Machine *machine, const MoveOp *op)
 {
     int from = op->operand[1].buffer ? op->operand[1].buffer->memory : 0, to = op->operand[0].buffer ? op->operand[0].buffer->memory : 0;
-    int path = machine_path(b->m, from, to);
-    for (int m = 1; m < b->m->nmemories && (from == 0 || to == 0); m++) {
-        int other = b->m->memory[m].backing ? machine_path(b->m, from ? from : m, to ? to : m) : -1;
+    int path = machine_path(machine, from, to);
+    for (int m = 1; m < machine->nmemories && (from == 0 || to == 0); m++) {
+        int other = machine->memory[m].backing ? machine_path(machine, from ? from : m, to ? to : m) : -1;
         path = other >= 0 ? other : path;
     }
-    return &b->m->path[path];
+    return &machine->path[path];
 }
 
 static int64_t move_cycles(const Block *b, const MoveOp *op)
 {
-    const Path *p = path_of(b, op);
+    const Path *p = path_of(b->m, op);
     const Operand *far = !op->operand[1].buffer ? &op->operand[1] : &op->operand[0];
     int64_t bytes = far->buffer ? points(b, far) * element(far) : bus_bytes(b, far, p->burst);
     return ceil_div(bytes, p->width);
@@ -163,8 +163,10 @@ static int64_t nest_cycles(const Block *b, const MoveOp *op)
     if (op->unit == UNIT_SCALAR)
         return rows * row * op->cost;
     int64_t work = rows * op->cost * (op->strided ? row : ceil_div(row * op->element, u->width)), port = 0;
-    for (int i = 0; i < u->nports; i++)
-        port = ceil_div(rows * row * op->bytes, u->port[i].width);
+    for (int i = 0; i < u->nports; i++) {
+        int64_t mine = ceil_div(rows * row * op->bytes, u->port[i].width);
+        port = mine > port ? mine : port;
+    }
     return work > port ? work : port;
 }
 
@@ -173,22 +175,31 @@ static int64_t copies(const Machine *m, Shared s)
     return s == SHARED_CORE ? (int64_t)m->clusters * m->cores : s == SHARED_CLUSTER ? m->clusters : 1;
 }
 
-static int64_t cores_used(const Block *b)
+static int64_t used(const Machine *m, int max_workers)
 {
-    int64_t cores = (int64_t)b->m->clusters * b->m->cores, most = b->leaf->node->max_workers;
-    return most > 0 && most < cores ? most : cores;
+    int64_t cores = (int64_t)m->clusters * m->cores;
+    return max_workers > 0 && max_workers < cores ? max_workers : cores;
 }
 
+static int64_t cores_used(const Block *b) { return used(b->m, b->leaf->node->max_workers); }
+
 // How many cores want a path.
-static int64_t sharing(const Block *b, const Path *p)
+static int64_t wanted_by(const Machine *m, int max_workers, const Path *p)
 {
-    int64_t n = cores_used(b) / copies(b->m, p->shared);
+    int64_t n = used(m, max_workers) / copies(m, p->shared);
     return n > 0 ? n : 1;
 }
 
-static int64_t latency(const Block *b, const MoveOp *op)
+static int64_t sharing(const Block *b, const Path *p) { return wanted_by(b->m, b->leaf->node->max_workers, p); }
+
+void cost_latencies(const Machine *m, int max_workers, BundleProgram *p)
 {
-    return op->kind == MOVE_COPY ? path_of(b, op)->latency : b->m->unit[op->unit].latency;
+    for (int i = 0; i < p->ops.n; i++) {
+        MoveOp *op = p->ops.at[i];
+        const Path *path = op->kind == MOVE_COPY || op->kind == MOVE_GATHER ? path_of(m, op) : NULL;
+        op->latency = path ? path->latency : m->unit[op->unit].latency;
+        op->crowded = op->cycles * (path ? wanted_by(m, max_workers, path) : 1) + op->latency;
+    }
 }
 
 void cost_operations(Block *b)
@@ -196,9 +207,8 @@ void cost_operations(Block *b)
     for (int i = 0; i < b->out->ops.n; i++) {
         MoveOp *op = b->out->ops.at[i];
         op->cycles = op->kind == MOVE_COPY ? move_cycles(b, op) : op->kind == MOVE_MULTIPLY ? multiply_cycles(b, op) : nest_cycles(b, op);
-        op->latency = latency(b, op);
-        op->crowded = op->cycles * (op->kind == MOVE_COPY ? sharing(b, path_of(b, op)) : 1) + op->latency;
     }
+    cost_latencies(b->m, b->leaf->node->max_workers, b->out);
 }
 
 // ---- loops ------------------------------------------------------------------------------------------------------------------
@@ -326,7 +336,7 @@ static int64_t ends(const Block *b)
         const MoveOp *op = b->out->ops.at[i];
         if (!is_far(op))
             continue;
-        sum += op->cycles * sharing(b, path_of(b, op)) / (op->operand[0].buffer ? 1 : b->parts);
+        sum += op->cycles * sharing(b, path_of(b->m, op)) / (op->operand[0].buffer ? 1 : b->parts);
     }
     return sum;
 }
@@ -347,7 +357,7 @@ Cost cost_of(Block *b)
         unit[op->unit] += n * op->cycles;
         far += is_far(op) ? n * op->cycles : 0;
         if (op->kind == MOVE_COPY)
-            path[path_of(b, op) - b->m->path] += n * op->cycles;
+            path[path_of(b->m, op) - b->m->path] += n * op->cycles;
         once += ISSUE;
     }
     for (int q = 0; q < b->naxes; q++) {

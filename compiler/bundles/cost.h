@@ -16,6 +16,8 @@ typedef struct {
     bool fits;                   // in the memories, at the usual sizes
 } Cost;
 
+// When each operation is complete, alone and among all cores, from its cycles; max_workers: of the grid.
+void cost_latencies(const Machine *m, int max_workers, BundleProgram *p);
 // Fills in what each operation of the program takes; the schedule goes by it.
 void cost_operations(Block *b);
 // Of the program of `b`, scheduled, whose operations have their cost.

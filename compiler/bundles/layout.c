@@ -49,8 +49,8 @@ static bool is_name(const Block *b, const Stmt *s)
 static void note_stmt(Block *b, const BlockStmt *s)
 {
     int order[MAX_INDICES];
-    if (s->kind != BLOCK_NEST || s->s->n == 0 || is_name(b, s->s))
-        return;
+    if (s->kind != BLOCK_NEST || s->s->n == 0 || is_name(b, s->s) || block_nest_unit(b, s->s) == UNIT_SCALAR)
+        return;                                         // (the scalar unit does one element at a time anyway)
     block_loop_order(b, s, order);
     Runs r = { b, s->s->index[order[s->s->n - 1]] };
     note(&r, s->s->eq->lhs, s->s->subs);

@@ -127,6 +127,12 @@ void block_loop_order(const Block *b, const BlockStmt *s, int *order)
         order[n++] = last;
 }
 
+UnitKind block_nest_unit(const Block *b, const Stmt *s)
+{
+    UnitKind unit = s->kind == STMT_SCAN || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR;
+    return wish_unit(b, s, unit) == UNIT_SCALAR ? UNIT_SCALAR : unit;
+}
+
 void block_nest(Block *b, BlockStmt *s)
 {
     Stmt *stmt = s->s;
@@ -141,8 +147,7 @@ void block_nest(Block *b, BlockStmt *s)
         return;
     }
     block_loop_order(b, s, order);
-    UnitKind unit = scan || !b->m->unit[UNIT_VECTOR].present ? UNIT_SCALAR : UNIT_VECTOR;
-    MoveOp *op = block_op(b, wish_unit(b, stmt, unit) == UNIT_SCALAR ? UNIT_SCALAR : unit, MOVE_NEST, MOST_OPERANDS, stmt->eq);
+    MoveOp *op = block_op(b, block_nest_unit(b, stmt), MOVE_NEST, MOST_OPERANDS, stmt->eq);
     Held *h = block_find(b, stmt->eq->lhs, false);
     Window w = block_written(b, s, b->nblock);
     op->operand[0] = block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level);

@@ -14,6 +14,9 @@ bool block_leaf(Plan *p, TileKernel *t, Leaf *leaf);
 // Reports intermediates that every grid would rather have in another order than the one in which they are stored.
 void layout_report(Plan *p, const TileKernel *t);
 
+// Puts the programs of a grid that was read at the move level into bundles. NULL, or why that cannot be.
+const char *place_loose(Arena *a, const Machine *m, Node *grid);
+
 // All leaves.
 void place_kernel(Plan *p, TileKernel *t);
 

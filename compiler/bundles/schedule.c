@@ -70,7 +70,7 @@ static int apart(const Scheduling *s, const Edge *e)
     if (e->buffer->ahead >= 0)
         return e->buffer->ahead;
     bool soon = from->unit != s->busiest && SOON * s->crowded[from->unit] <= s->busy;
-    return soon ? 0 : e->buffer->slots - 1;
+    return soon ? 0 : e->buffer->depth - 1;
 }
 
 static void set_stages(Scheduling *s)
@@ -103,7 +103,7 @@ static void set_slots(Scheduling *s)
             shared = shared || e->from->unit != e->to->unit;
         }
         int span = held ? last - first + 1 : 1;
-        x->slots = shared && x->slots > span ? x->slots : span;
+        x->slots = shared && x->depth > span ? x->depth : span;
     }
 }
 
@@ -227,8 +227,11 @@ static void set_loop(Scheduling *s)
 const char *bundle_schedule(Arena *a, const Machine *m, BundleProgram *p)
 {
     Scheduling s = { .a = a, .m = m, .p = p, .ndigits = p->loops.n ? p->loops.at[0].ndigits : 0, .position = ARENA_ARRAY(a, int, p->ops.n + 1) };
-    for (int i = 0; i < p->buffers.n; i++)
-        add_edges(&s, p->buffers.at[i]);
+    for (int i = 0; i < p->buffers.n; i++) {
+        Buffer *x = p->buffers.at[i];
+        x->depth = x->depth ? x->depth : x->slots;
+        add_edges(&s, x);
+    }
     find_busiest(&s);
     set_stages(&s);
     set_slots(&s);

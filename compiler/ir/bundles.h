@@ -37,6 +37,7 @@ typedef struct {
     DType type;
     Expr *address, *bytes;       // of slot 0; of one slot (a multiple of 64)
     int slots;
+    int depth;                   // slots that stages were made for; 0: as many as there are
     int ahead;                   // stages from the move into it to its use, as a schedule asks; -1: not said
     Range range;                 // where a schedule asks for it, or of the tensor
 } Buffer;

@@ -344,6 +344,8 @@ static void add_buffer(const Printer *p, TreeStmts *to, const Buffer *x)
     add(p, &s->subs, call_of(p, "at", x->address));
     add(p, &s->subs, call_of(p, "bytes", x->bytes));
     add_counted(p, &s->subs, "slots", x->slots, 1);
+    add_counted(p, &s->subs, "depth", x->depth ? x->depth : x->slots, x->slots);
+    add_counted(p, &s->subs, "ahead", x->ahead, -1);
 }
 
 static void add_needs(const Printer *p, TreeStmts *to)

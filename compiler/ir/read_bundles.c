@@ -11,6 +11,8 @@
 #include <limits.h>
 #include <string.h>
 
+enum { MOST_DEPTH = 1024 };
+
 typedef IrProgramReader Reader;
 
 static Expr *fail(Reader *p, Range range, const char *what)
@@ -41,7 +43,7 @@ static int memory_of(Reader *p, const char *name, Range range)
 static void read_buffer(Reader *p, const TreeStmt *s)
 {
     Buffer *x = ARENA_NEW(arena(p), Buffer);
-    *x = (Buffer){ .id = p->p->buffers.n, .name = s->names.at[0].name, .slots = 1, .range = s->range };
+    *x = (Buffer){ .id = p->p->buffers.n, .name = s->names.at[0].name, .slots = 1, .ahead = -1, .range = s->range };
     x->memory = memory_of(p, s->label.word, s->range);
     bool typed = false;
     for (int i = 0; i < s->subs.n; i++) {
@@ -56,8 +58,12 @@ static void read_buffer(Reader *p, const TreeStmt *s)
             x->bytes = irread_expr(&p->t->r, a->args.at[0]);
         else if (irread_is_call(a, "slots", 1))
             x->slots = irread_count(p, a, 1, INT_MAX);
+        else if (irread_is_call(a, "depth", 1))
+            x->depth = irread_count(p, a, 1, MOST_DEPTH);
+        else if (irread_is_call(a, "ahead", 1))
+            x->ahead = irread_count(p, a, 0, MOST_DEPTH);
         else
-            fail(p, a->range, "a buffer has a type, of(tensor), at(address), bytes(n) and slots(n)");
+            fail(p, a->range, "a buffer has a type, of(tensor), at(address), bytes(n), slots(n), depth(n) and ahead(n)");
     }
     if (!typed || !x->tensor || !x->address || !x->bytes)
         fail(p, s->range, "a buffer has a type, of(tensor), at(address) and bytes(n)");

@@ -317,11 +317,6 @@ static bool has_task(const Node *grid)
     return program_is_task(grid->program) || (grid->otherwise && program_is_task(grid->otherwise));
 }
 
-static bool is_loose(const BundleProgram *b)
-{
-    return b && b->bundles.n == 0;
-}
-
 // A grid that has no program is the scalar unit's.
 static bool take_node(const Pipeline *p, const Kernel *k, Node *n)
 {
@@ -331,8 +326,9 @@ static bool take_node(const Pipeline *p, const Kernel *k, Node *n)
     bool fine = true;
     if (n->program && !has_task(n) && strcmp(level, "tile") == 0)
         fine = refuse(p, k, "its tile level is gone: grids are programs of an accelerator");
-    if (is_loose(n->program) && strcmp(level, "task") != 0 && strcmp(level, "move") != 0)
-        fine = refuse(p, k, "the move level has no bundles: ask for them where it was made (--emit-bundles)");
+    const char *problem = n->program && fine && strcmp(level, "task") != 0 && strcmp(level, "move") != 0 ? place_loose(p->a, p->machine, n) : NULL;
+    if (problem)
+        fine = refuse(p, k, problem);
     for (int i = 0; fine && n->kind != NODE_GRID && i < n->body.n; i++)
         fine = take_node(p, k, n->body.at[i]);
     return fine;
@@ -345,7 +341,10 @@ static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
     VEC_PUSH(p->a, p->normal, k);
     if (p->o->emit_schedule)
         fprintf(p->o->schedule_out, "// %s: the tile level no longer knows the schedule it comes from\n", k->name);
-    return take_node(p, k, t->root) ? t : NULL;
+    if (!take_node(p, k, t->root))
+        return NULL;
+    name_programs(p->a, t->root);
+    return t;
 }
 
 // ---- what is asked for ------------------------------------------------------------------------------------------------

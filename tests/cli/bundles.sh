@@ -1,4 +1,4 @@
-# Programs of bundles as text: C from a .ptob is the C from its program, it says its machine, and it runs.
+# Programs of bundles as text: C from a .ptob, and from the move level, is the C from its program, it says its machine, and it runs.
 . "$SOURCE/tests/cli/common"
 
 # Without what tells where a line comes from; and an index of a second loop of its name is i2 in C, but `i.1` in a text.
@@ -16,6 +16,10 @@ for target in davinci ascend910b; do
         plain one.c >one.txt
         plain two.c >two.txt
         cmp -s one.txt two.txt || { diff one.txt two.txt | head -20; die "$name for $target is another program in C from its text"; }
+        exits 0 "$PTOC" --target=$target --emit-ir=move "$program" -o one.move
+        exits 0 "$PTOC" one.move -o two.c
+        plain two.c >two.txt
+        cmp -s one.txt two.txt || { diff one.txt two.txt | head -20; die "$name for $target is put into another order from its move level"; }
     done
 done
 
@@ -63,8 +67,9 @@ exits 1 "$PTOC" matmul.ptob --emit-ir=tile -o -
 says err.txt 'its tile level is gone'
 exits 0 "$PTOC" --target=davinci "$SOURCE/samples/matmul.pto" --emit-ir=move -o two.move
 cmp one.move two.move || die "the move level from bundles is another one"
-exits 1 "$PTOC" one.move -o out.c
-says err.txt 'the move level has no bundles'
+sed 's/slots(3)/slots(1), depth(3)/' two.move >wrong.move
+exits 1 "$PTOC" wrong.move -o out.c
+says err.txt 'its readers are so far behind that it takes slots(3)'
 exits 0 "$PTOC" --target=davinci "$SOURCE/samples/matmul.pto" --dump-after=place
 says err.txt 'ir move;'
 
