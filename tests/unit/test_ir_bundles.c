@@ -52,6 +52,17 @@ static char *printed(const Text *t, bool bundled)
     return text;
 }
 
+// What was printed is a text that prints the same.
+static void reads_back(const char *once, bool bundled)
+{
+    Text u = read_text(once);
+    ck_assert_msg(u.kernel != NULL, "%s\n%s", u.messages, once);
+    char *twice = printed(&u, bundled);
+    ck_assert_str_eq(once, twice);
+    free(twice);
+    drop(&u);
+}
+
 // ---- texts ----
 
 #define KERNEL                                                                                                   \
@@ -223,15 +234,9 @@ START_TEST(the_move_level_is_without_bundles)
     ck_assert_msg(t.kernel != NULL, "%s", t.messages);
     char *once = printed(&t, false);
     ck_assert(!strstr(once, "bundle {") && !strstr(once, "token ") && !strstr(once, "stage") && strncmp(once, "ir move;", 8) == 0);
-    Text u = read_text(once);
-    ck_assert_msg(u.kernel != NULL, "%s\n%s", u.messages, once);
-    ck_assert_int_eq(u.kernel->root->body.at[0]->body.at[0]->program->bundles.n, 0);
-    char *twice = printed(&u, false);
-    ck_assert_str_eq(once, twice);
+    reads_back(once, false);
     free(once);
-    free(twice);
     drop(&t);
-    drop(&u);
 }
 END_TEST
 
@@ -249,14 +254,9 @@ START_TEST(values_have_names)
     char *once = printed(&t, true);
     ck_assert_msg(strstr(once, "value size3: (N + 7) / 8 * 64;") && !strstr(once, "value size4"), "%s", once);
     ck_assert_msg(strstr(once, "where size3 + T <= 4096") && strstr(once, "at(size3), bytes(max(size3, 1))"), "%s", once);
-    Text u = read_text(once);
-    ck_assert_msg(u.kernel != NULL, "%s", u.messages);
-    char *twice = printed(&u, true);
-    ck_assert_str_eq(once, twice);
+    reads_back(once, true);
     free(once);
-    free(twice);
     drop(&t);
-    drop(&u);
 }
 END_TEST
 
@@ -487,13 +487,8 @@ START_TEST(texts_with_gaps_do_no_harm)
         Text t = read_text(text);
         if (t.kernel) {
             char *once = printed(&t, true);
-            Text u = read_text(once);
-            ck_assert_msg(u.kernel != NULL, "%s\n%s", u.messages, once);
-            char *twice = printed(&u, true);
-            ck_assert_str_eq(once, twice);
+            reads_back(once, true);
             free(once);
-            free(twice);
-            drop(&u);
         }
         drop(&t);
         arena_free(a);

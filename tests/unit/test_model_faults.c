@@ -25,6 +25,17 @@ static int add1(Program *p, int64_t to, int64_t from) {
     return nest(p, PTO_VECTOR, 64, 1, compute_add1, 2, (pto_operand[]){in_l0(to, 64), in_l0(from, 64)});
 }
 
+// Bundle 0 loads, bundle 1 waits for it.
+static Program *loaded(void) {
+    Program *p = tasks(1);
+    int full = token(p, 0, 1);
+    bundle(p);
+    signals(p, load(p, 0), full);
+    bundle(p);
+    wait_for(p, full);
+    return p;
+}
+
 // ---- races on chip --------------------------------------------------------------------------------------------------------
 
 START_TEST(read_without_a_wait) {
@@ -40,12 +51,7 @@ START_TEST(read_without_a_wait) {
 END_TEST
 
 START_TEST(write_while_it_is_read) {
-    Program *p = tasks(1);
-    int full = token(p, 0, 1);
-    bundle(p);
-    signals(p, load(p, 0), full);
-    bundle(p);
-    wait_for(p, full);
+    Program *p = loaded();
     add1(p, 256, 0);
     bundle(p);
     load(p, 0);
@@ -294,12 +300,7 @@ END_TEST
 
 // Ordered by their unit, but not as the table of operations says: who writes first, who reads first, in the first iteration and in all.
 START_TEST(one_unit_in_another_order) {
-    Program *p = tasks(1);
-    int full = token(p, 0, 1);
-    bundle(p);
-    signals(p, load(p, 0), full);
-    bundle(p);
-    wait_for(p, full);
+    Program *p = loaded();
     add1(p, 256, 0);
     bundle(p);
     add1(p, 512, 256);
@@ -320,12 +321,7 @@ END_TEST
 
 // A loop in a loop goes through all of its iterations where its first operation stands in that order.
 START_TEST(loops_have_a_place) {
-    Program *p = tasks(1);
-    int full = token(p, 0, 1);
-    bundle(p);
-    signals(p, load(p, 0), full);
-    bundle(p);
-    wait_for(p, full);
+    Program *p = loaded();
     add1(p, 256, 0);
     bundle(p);
     add1(p, 512, 256);
@@ -347,12 +343,7 @@ START_TEST(loops_have_a_place) {
 END_TEST
 
 START_TEST(tensors_in_another_order) {
-    Program *p = tasks(1);
-    int full = token(p, 0, 1);
-    bundle(p);
-    signals(p, load(p, 0), full);
-    bundle(p);
-    wait_for(p, full);
+    Program *p = loaded();
     copy(p, PTO_DMA, of_y(0, 64), in_l0(0, 64));
     bundle(p);
     copy(p, PTO_DMA, in_l0(512, 64), of_y(0, 64));
