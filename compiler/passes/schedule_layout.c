@@ -39,6 +39,25 @@ static bool read_order(const TreeWord *group, int rank, int *order)
     return group->group.n == rank;
 }
 
+static bool is_constant(const Border *b) { return b->kind == BORDER_ZERO || b->kind == BORDER_CONST; }
+
+static bool is_alike(const Border *x, const Border *y)
+{
+    return x->kind == y->kind && (x->kind != BORDER_CONST || expr_equal(x->value, y->value));
+}
+
+// In a corner the first dimension with a constant says which: these stay in order, unless they say the same.
+static bool keeps_corners(const Tensor *t, const int *order)
+{
+    for (int q = 0; q < t->rank; q++)
+        for (int p = 0; p < q; p++) {
+            const Border *x = &t->border[order[p]], *y = &t->border[order[q]];
+            if (order[p] > order[q] && is_constant(x) && is_constant(y) && !is_alike(x, y))
+                return false;
+        }
+    return true;
+}
+
 Tensor *layout_clause(WordContext *c, const TreeClause *clause, int **order)
 {
     const TreeWord *w = clause->words.n ? clause->words.at[0] : NULL;
@@ -54,9 +73,12 @@ Tensor *layout_clause(WordContext *c, const TreeClause *clause, int **order)
         return NULL;
     }
     *order = ARENA_ARRAY(c->a, int, (t ? t->rank : 0) + 1);
-    if (t && read_order(w, t->rank, *order))
+    bool fine = t && read_order(w, t->rank, *order);
+    if (fine && (!layout_rewrites(t) || keeps_corners(t, *order)))
         return t;
-    if (t)
+    if (fine)
+        diag_report(c->d, D_ILLEGAL, clause->range, "in the corners of `%s` the border of its first dimension holds: those of different constants stay in order", t->name);
+    else if (t)
         diag_report(c->d, D_SCHEDULE, clause->range, "a layout of `%s` has its dimensions 0 to %d, each once, outermost first", t->name, t->rank - 1);
     return NULL;
 }
