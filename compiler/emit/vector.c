@@ -194,8 +194,8 @@ const char *v_load(Emit *e, const Tensor *t, const char *place)
 static const char *v_read(Emit *e, const Expr *x)
 {
     const Tensor *t = x->tensor;
-    if (e->t->storage[t->id].kind == STORE_REGISTER)
-        return arena_printf(e->a, "%s%s", e->reg_name[t->id], e->vec->suffix);
+    if (e->t->storage[t->id].kind == STORE_REGISTER)      // (x[-j]: of an element a lane has, or of none)
+        return x->outside ? lanewise(e, x) : arena_printf(e->a, "%s%s", e->reg_name[t->id], e->vec->suffix);
     for (int d = 0; d < x->n; d++)
         if (c_subscript_is_data(x->args[d]))
             return lanewise(e, x);

@@ -153,15 +153,14 @@ static void mark_equation(Liveness *l, const Equation *eq)
         expr_walk(eq->nest->conds.at[j], mark_read, l);
 }
 
-// Equations from which no output and no log can be reached are dropped; a fault in one of them would not count either.
-static void drop_dead(Lift *n)
+// Equations from which no output and no log can be reached go; a fault in one of them would not count either.
+static const bool *find_live(Arena *a, const Kernel *k)
 {
-    Kernel *k = n->k;
-    Liveness l = { .a = n->a, .live = ARENA_ARRAY(n->a, bool, k->tensors.n + 1) };
+    Liveness l = { .a = a, .live = ARENA_ARRAY(a, bool, k->tensors.n + 1) };
     typedef VEC(const Equation *) Writers;
-    Writers *writers = ARENA_ARRAY(n->a, Writers, k->tensors.n + 1);
+    Writers *writers = ARENA_ARRAY(a, Writers, k->tensors.n + 1);
     for (int i = 0; i < k->equations.n; i++)
-        VEC_PUSH(n->a, &writers[k->equations.at[i]->lhs->id], k->equations.at[i]);
+        VEC_PUSH(a, &writers[k->equations.at[i]->lhs->id], k->equations.at[i]);
     for (int i = 0; i < k->outputs.n; i++)
         mark_tensor(&l, k->outputs.at[i]);
     for (int i = 0; i < k->logs.n; i++)
@@ -172,14 +171,34 @@ static void drop_dead(Lift *n)
         for (int i = 0; i < writers[t->id].n; i++)
             mark_equation(&l, writers[t->id].at[i]);
     }
+    return l.live;
+}
+
+static void drop_dead(Lift *n)
+{
+    Kernel *k = n->k;
+    const bool *live = find_live(n->a, k);
     int m = 0;
     for (int i = 0; i < k->equations.n; i++)
-        if (l.live[k->equations.at[i]->lhs->id]) {
+        if (live[k->equations.at[i]->lhs->id]) {
             k->equations.at[m] = k->equations.at[i];
             k->equations.at[m]->id = m;
             m++;
         }
     k->equations.n = m;
+}
+
+Kernel *normalize_live(Arena *a, const Kernel *k)
+{
+    Kernel *copy = ARENA_NEW(a, Kernel);
+    const bool *live = find_live(a, k);
+    *copy = *k;
+    copy->equations.at = NULL;
+    copy->equations.n = copy->equations.cap = 0;
+    for (int i = 0; i < k->equations.n; i++)
+        if (live[k->equations.at[i]->lhs->id])
+            VEC_PUSH(a, &copy->equations, k->equations.at[i]);
+    return copy;
 }
 
 Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *source)

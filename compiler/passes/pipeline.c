@@ -296,7 +296,7 @@ static TileKernel *compile_kernel(const Pipeline *p, Kernel *k, FILE *schedule)
     if (fine && p->o->steps)
         tiling_steps_of_plan(j.plan, p->o->steps);
     if (fine && p->o->emit_ir)
-        VEC_PUSH(p->a, p->normal, schedule_rewritten(p->a, j.kernel, p->machine));
+        VEC_PUSH(p->a, p->normal, normalize_live(p->a, schedule_rewritten(p->a, j.kernel, p->machine)));
     if (j.program)
         depend_free(j.program);
     if (j.poly)
