@@ -58,6 +58,8 @@ static int find_paths(Arena *a, const Options *o, Paths *p)
     if (is_same_file(o->input, p->c) || is_same_file(o->input, p->h) || is_same_file(o->input, p->text))
         return complain(EXIT_USAGE, "the output would replace the input '%s'", o->input);
     p->header_name = p->h && strcmp(p->h, "-") != 0 ? base_name(p->h) : NULL;
+    if (p->header_name && strpbrk(p->header_name, "\"\n"))
+        return complain(EXIT_USAGE, "no #include can name the header '%s'; use --header", p->header_name);
     if (!o->depend)
         return 0;
     const char *output = p->text ? p->text : p->c;

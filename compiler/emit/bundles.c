@@ -47,15 +47,6 @@ int c_position(const Emit *e, const Tensor *t)
     return n;
 }
 
-// Inside of a C string. (Names in textual IR have any characters.)
-static const char *quoted(Emit *e, const char *name)
-{
-    const char *text = "";
-    for (; *name; name++)
-        text = arena_printf(e->a, "%s%s%c", text, strchr("\"\\", *name) ? "\\" : "", *name);
-    return text;
-}
-
 // ---- numbers ------------------------------------------------------------------------------------------------------------
 
 static const char *value(Tables *t, const Expr *x)
@@ -234,7 +225,7 @@ static void emit_sites(Tables *t)
     for (int i = 0; i < t->sites.n; i++) {
         const Equation *eq = t->sites.at[i];
         Position p = e->o->sources && eq ? source_position(e->o->sources, eq->range.begin) : (Position){ 0 };
-        fprintf(t->out, "    { \"%s\", \"%s\", %d },\n", quoted(e, eq ? eq->name : e->k->name), p.file && e->o->source_name ? e->o->source_name : "", p.file ? p.line : 0);
+        fprintf(t->out, "    { \"%s\", \"%s\", %d },\n", c_string(e->a, eq ? eq->name : e->k->name), p.file && e->o->source_name ? c_string(e->a, e->o->source_name) : "", p.file ? p.line : 0);
     }
     fprintf(t->out, "};\n");
 }
@@ -409,7 +400,7 @@ static void emit_tensors(Emit *e, const Node *grid, int number)
         if (!c_is_stored(e, t))
             continue;
         const char *name = e->tensor[i];
-        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s_bytes, %d, %d },", quoted(e, t->name), name, name, dtype_bytes(t->type), is_written(grid, t));
+        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s_bytes, %d, %d },", c_string(e->a, t->name), name, name, dtype_bytes(t->type), is_written(grid, t));
     }
     c_line(e, "};");
 }

@@ -66,6 +66,8 @@ typedef enum { SIGNATURE_PUBLIC, SIGNATURE_ENTER, SIGNATURE_WORKSPACE, SIGNATURE
 
 // names.c
 const char *name_of_kernel(Arena *a, const Kernel *k);
+const char *c_string(Arena *a, const char *text);                      // inside of a C string
+const char *c_comment(Arena *a, const char *text, int length);         // behind //: so many characters at most, none of which goes on
 const char *name_clean(Arena *a, const char *name);                     // an identifier that is no keyword
 const char *name_bind(Emit *e, const Index *index);                     // enters scope; undo by e->bound.n--
 const char *name_index(Emit *e, const Index *index);

@@ -4,6 +4,7 @@
 // vectoriser marked go to vector.c. A comment names the equation in front of the loop nest that computes it.
 #include "emit/c.h"
 
+#include <limits.h>
 #include <string.h>
 
 void c_line(Emit *e, const char *fmt, ...)
@@ -139,7 +140,7 @@ void c_source_line(Emit *e, const Node *op)
         return;
     Position p = source_position(e->o->sources, op->eq->range.begin);
     if (p.file)
-        fprintf(e->out, "#line %d \"%s\"\n", p.line, e->o->source_name);
+        fprintf(e->out, "#line %d \"%s\"\n", p.line, c_string(e->a, e->o->source_name));
 }
 
 static void tie_to_source(Emit *e, const Node *n)
@@ -155,7 +156,7 @@ static void tie_to_source(Emit *e, const Node *n)
             continue;
         const char *text = p.file->text + (eq[i]->range.begin - p.file->base);
         int length = (int)strcspn(text, ";\n");
-        c_line(e, "// %s:%d: %.*s", e->o->source_name, p.line, length > 100 ? 100 : length, text);
+        c_line(e, "// %s:%d: %s", c_comment(e->a, e->o->source_name, INT_MAX), p.line, c_comment(e->a, text, length > 100 ? 100 : length));
     }
 }
 

@@ -18,6 +18,21 @@ find . ! -name '*.txt' | sort >before.txt
 exits 1 "$PTOC" good.pto -o readonly          # a folder is not a file
 find . ! -name '*.txt' | sort | diff before.txt - || die "something was left behind"
 
+# Names of files, and what stands in comments, stay what they are: C goes on in the next line.
+mkdir 'q"x\'
+printf 'kernel odd(x: f32[M], z: f32[M]) -> (y: f32[M]) {\n    y[i] = x[i] // a \\\n      + z[i]; // b ??/\n}\n' >'q"x\/a"b\.pto'
+for target in generic davinci; do
+    for g in '' -g; do
+        # shellcheck disable=SC2086
+        exits 0 "$PTOC" 'q"x\/a"b\.pto' --target=$target $g -o odd.c
+        "$CC" -std=c11 -Wall -Werror -I"$BUILD/include" -I. -c odd.c -o odd.o || die "odd names break the C ($target $g)"
+    done
+    exits 0 "$PTOC" check --effort=1 'q"x\/a"b\.pto' --target=$target
+done
+exits 2 "$PTOC" good.pto -o 'a"b.c'
+says err.txt 'no #include can name the header'
+exits 0 "$PTOC" good.pto -o 'a"b.c' --header=good.h
+
 # An output that does not change keeps its content bit for bit, from any folder and any number of times.
 mkdir -p elsewhere/deep
 cp good.pto elsewhere/deep/
