@@ -67,6 +67,7 @@ typedef struct {
     const void *key;
     const char *name;
     int launches;
+    bool scalar;                     // model: a task is one operation of the scalar unit
     VEC(int) sites;
     int64_t time, tasks, operations, macs, bytes;
 } Program;

@@ -219,8 +219,8 @@ static void put_graph(const Profile *p, FILE *f)
         const Program *g = &p->programs.at[k];
         fputs(k ? ",\n{" : "\n{", f);
         name_string(f, "name", g->name);
-        fprintf(f, ",\"launches\":%d,\"time\":%" PRId64 ",\"tasks\":%" PRId64 ",\"operations\":%" PRId64 ",\"macs\":%" PRId64 ",\"bytes\":%" PRId64 ",\"equations\":[",
-                g->launches, g->time, g->tasks, g->operations, g->macs, g->bytes);
+        fprintf(f, ",\"launches\":%d,\"time\":%" PRId64 ",\"tasks\":%" PRId64 ",\"operations\":%" PRId64 ",\"macs\":%" PRId64 ",\"bytes\":%" PRId64 ",\"scalar\":%s,\"equations\":[",
+                g->launches, g->time, g->tasks, g->operations, g->macs, g->bytes, g->scalar ? "true" : "false");
         for (int s = 0; s < g->sites.n; s++)
             fprintf(f, "%s%d", s ? "," : "", g->sites.at[s]);
         fputs("]}", f);

@@ -80,6 +80,7 @@ static void take_program(Recorder *r, const pto_program *program, const pto_grid
     int before = p->programs.n;
     r->program = program;
     r->program_number = profile_program(p, program, grid->name ? grid->name : program->name);
+    p->programs.at[r->program_number].scalar = program->nops == 1 && program->ops[0].kind == PTO_TASK;
     r->site = ARENA_ARRAY(p->arena, int, program->nsites + 1);
     for (int k = 0; k < program->nsites; k++) {
         const pto_site *s = &program->sites[k];

@@ -32,6 +32,17 @@ static void put_units(const Profile *p, FILE *f)
         fprintf(f, "%-12s busy %5.1f %%  %14.3f ms\n", p->lanes.at[k].name, percent(p->lanes.at[k].busy, (double)p->total), (double)p->lanes.at[k].busy / 1e6);
 }
 
+// What a kernel author should know first: such a grid takes a cycle for each operation on each element.
+static void put_scalar(const Profile *p, FILE *f)
+{
+    for (int k = 0; k < p->programs.n; k++) {
+        const Program *g = &p->programs.at[k];
+        if (g->scalar && 100 * g->time >= p->total)
+            fprintf(f, "the grid of %s runs on the scalar unit alone, %.1f %% of the time: there are no blocks of it, or they do not fit for this shape (--explain says why)\n", g->name,
+                    percent(g->time, (double)p->total));
+    }
+}
+
 static void put_waits(const Profile *p, FILE *f)
 {
     double all = (double)p->total * p->clusters * p->cores;
@@ -101,6 +112,7 @@ void profile_text(const Profile *p, FILE *f)
 {
     put_head(p, f);
     put_units(p, f);
+    put_scalar(p, f);
     put_waits(p, f);
     put_paths(p, f);
     if (p->model && p->machine)

@@ -53,6 +53,14 @@ exits 0 "$PTOC" profile product.pto 'a=zeros(70,50)' 'b=zeros(50,90)' --target=d
 holds timing.json "d['totals']['macs'] == 70*50*90"
 exits 0 "$PTOC" profile product.pto 'a=random(70,50)' 'b=random(50,90)' --target=ascend910b -o ascend.json --html=ascend.html
 
+# Rows that are too wide for the memories are the scalar unit's, and that is said.
+exits 0 "$PTOC" profile "$SOURCE/samples/softmax.pto" 'x=random(2,8192)' --target=davinci -o wide.json
+says out.txt 'runs on the scalar unit alone'
+holds wide.json "[g['scalar'] for g in d['totals']['graph']['programs']] == [True]"
+exits 0 "$PTOC" profile "$SOURCE/samples/softmax.pto" 'x=random(2,256)' --target=davinci -o narrow.json
+if grep -q 'scalar unit alone' out.txt; then die "blocks that fit are said to be none"; fi
+holds narrow.json "[g['scalar'] for g in d['totals']['graph']['programs']] == [False]"
+
 # A CPU: tasks, shares of the workers' time, counters or why there are none.
 exits 0 "$PTOC" profile "$SOURCE/samples/softmax.pto" 'x=random(3000,257:1)' --threads=2 -o cpu.json --html=cpu.html
 says out.txt 'workers:'
