@@ -5,6 +5,7 @@
 // what dependences forbid is found where the wish is used. Test: tests/errors/schedules/*.pto
 #include "passes/schedule.h"
 
+#include "passes/plan.h"
 #include "passes/schedule_reader.h"
 
 #include <string.h>
@@ -531,6 +532,32 @@ bool schedule_told(Schedule *s, Range at)
     return false;
 }
 
+// Parts of one equation that are to share a grid run in parallel along the same indices, whichever of them is named.
+static void inherit_axes(StmtWish *w, const Stmt *s, const StmtWish *from, const Stmt *source)
+{
+    if (w->parallel || w->fuse != from->fuse || s->eq->lhs != source->eq->lhs || s->eq->origin != source->eq->origin)
+        return;
+    IndexWish axis[MAX_INDICES];
+    for (int k = 0; k < from->naxes; k++) {
+        axis[k] = (IndexWish){ plan_index_called(s, source->index[from->axis[k].idx]->name), from->axis[k].range };
+        if (axis[k].idx < 0)
+            return;
+    }
+    memcpy(w->axis, axis, sizeof axis[0] * (size_t)from->naxes);
+    w->naxes = from->naxes;
+    w->parallel = from->parallel;
+}
+
+static void share_axes(Schedule *s, Program *g)
+{
+    for (int i = 0; i < g->stmts.n; i++)
+        for (int k = 0; k < g->stmts.n; k++) {
+            StmtWish *from = s->stmt[g->stmts.at[i]->id], *to = s->stmt[g->stmts.at[k]->id];
+            if (from && to && from->fuse && from->parallel && from->naxes)
+                inherit_axes(to, g->stmts.at[k], from, g->stmts.at[i]);
+        }
+}
+
 Schedule *schedule_read(Arena *a, Program *g, const Machine *m)
 {
     Schedule *s = ARENA_NEW(a, Schedule);
@@ -549,5 +576,6 @@ Schedule *schedule_read(Arena *a, Program *g, const Machine *m)
         for (int k = 0; k < t->block.n && !diags_full(g->diags); k++)
             read_directive(&r, t->block.at[k]);
     }
+    share_axes(s, g);
     return s;
 }
