@@ -9,7 +9,7 @@
 
 // ---- the directive ------------------------------------------------------------------------------------------------------
 
-static Tensor *find_tensor(WordContext *c, const TreeClause *clause)
+Tensor *layout_tensor(WordContext *c, const TreeClause *clause)
 {
     const char **names = ARENA_ARRAY(c->a, const char *, c->kernel->tensors.n + 1);
     int n = 0;
@@ -65,7 +65,7 @@ Tensor *layout_clause(WordContext *c, const TreeClause *clause, int **order)
         diag_report(c->d, D_SCHEDULE, clause->range, "`layout` is written `layout t = (1, 0), ...`");
         return NULL;
     }
-    Tensor *t = find_tensor(c, clause);
+    Tensor *t = layout_tensor(c, clause);
     if (t && w->kind != WORD_GROUP) {
         diag_report(c->d, D_UNSUPPORTED, clause->range, "layouts other than an order of dimensions are not built yet");
         if (t->rank > 1)

@@ -112,19 +112,21 @@ void read_temp(Reader *r, const TreeDirective *d)
     }
 }
 
-// Intermediates have been rewritten (schedule_layout.c): on chip they lie as they are stored.
+// Clauses were checked, and intermediates rewritten, by schedule_rewrite: these lie on chip as they are stored.
 static bool read_tensor_layout(Reader *r, const TreeClause *c)
 {
-    int *order;
-    Tensor *t = layout_clause(&r->c, c, &order);
+    Tensor *t = layout_tensor(&r->c, c);
     if (!t)
         return false;
     if (!layout_rewrites(t) && !r->c.machine->emits_bundles) {
         diag_report(r->c.d, D_TARGET, c->range, "`%s` is a parameter: its caller says how it lies in memory", t->name);
         return false;
     }
-    for (int q = 0; layout_rewrites(t) && q < t->rank; q++)
+    int *order = ARENA_ARRAY(r->c.a, int, t->rank + 1);
+    for (int q = 0; q < t->rank; q++)
         order[q] = q;
+    if (!layout_rewrites(t) && !layout_clause(&r->c, c, &order))
+        return false;
     reader_tensor_wish(r, t)->layout = order;
     return true;
 }

@@ -11,6 +11,9 @@ Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machi
 // `layout t = (1, 0)`: an intermediate t with its dimensions in that order. NULL after errors.
 Kernel *schedule_layout(Arena *a, Diags *d, Kernel *k, const Machine *m);
 
+// The tensor that a clause of `layout` is about. NULL after an error.
+Tensor *layout_tensor(WordContext *c, const TreeClause *clause);
+
 // One clause of `layout`: the tensor, and its dimensions outermost first. NULL after an error.
 Tensor *layout_clause(WordContext *c, const TreeClause *clause, int **order);
 
