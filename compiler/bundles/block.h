@@ -168,6 +168,7 @@ void block_layouts(Block *b);                                    // chooses how 
 // kind.c
 void block_kinds(Block *b);                                      // chooses how each is done
 bool block_is_plain(const Stmt *s, int rank, Expr *const *subs, bool all);       // a place of one index and a constant each; `all`: of every index
+bool block_is_name(const Block *b, const Stmt *s);               // does it but copy what the block has written, place by place?
 bool block_is_alias(Block *b, const BlockStmt *s);               // once sizes are set: is BLOCK_NEST one of BLOCK_ALIAS?
 
 // build.c

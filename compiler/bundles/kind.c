@@ -78,18 +78,25 @@ static BlockStmt *writer_of(Block *b, const Tensor *t)
     return NULL;
 }
 
-// x[i, j] = y[i, j] of what the block has written: the same place under another name.
+// x[i, j] = y[i, j] of what the block has written.
+bool block_is_name(const Block *b, const Stmt *s)
+{
+    const Expr *e = s->eq->rhs;
+    const Tensor *t = s->eq->lhs;
+    if (s->kind != STMT_MAP || e->op != OP_READ || !block_is_internal(b, e) || e->type != t->type || e->tensor->rank != t->rank || e->outside)
+        return false;
+    for (int d = 0; d < t->rank; d++)
+        if (!expr_equal(e->args[d], s->subs[d]))
+            return false;
+    return true;
+}
+
+// The same place under another name.
 bool block_is_alias(Block *b, const BlockStmt *s)
 {
     const Expr *e = s->s->eq->rhs;
-    const Tensor *t = s->s->eq->lhs;
-    if (s->s->kind != STMT_MAP || e->op != OP_READ || !block_is_internal(b, e) || e->type != t->type || e->tensor->rank != t->rank || e->outside)
+    if (!block_is_name(b, s->s) || times_written(b, s->s->eq->lhs) != 1 || times_written(b, e->tensor) != 1)
         return false;
-    if (times_written(b, t) != 1 || times_written(b, e->tensor) != 1)
-        return false;
-    for (int d = 0; d < t->rank; d++)
-        if (!expr_equal(e->args[d], s->s->subs[d]))
-            return false;
     Window mine = block_written(b, s, b->nblock), other = block_written(b, writer_of(b, e->tensor), b->nblock);
     return same_window(&mine, &other);
 }

@@ -13,6 +13,11 @@
 
 typedef struct { Block *b; const Index *last; } Runs;
 
+static int both(int along, int other)
+{
+    return along == ALONG_ANY || along == other ? other : other == ALONG_ANY ? along : ALONG_SEVERAL;
+}
+
 static void note(const Runs *r, const Tensor *t, Expr *const *subs)
 {
     int *along = &r->b->along[t->id], mine = ALONG_ANY;
@@ -25,8 +30,7 @@ static void note(const Runs *r, const Tensor *t, Expr *const *subs)
             return;                                     // no order makes a row of it
         mine = d;
     }
-    if (mine != ALONG_ANY)
-        *along = *along == ALONG_ANY || *along == mine ? mine : ALONG_SEVERAL;
+    *along = both(*along, mine);
 }
 
 static void note_read(void *data, Expr *read, int nconds, Expr *const *conds)
@@ -36,20 +40,10 @@ static void note_read(void *data, Expr *read, int nconds, Expr *const *conds)
     note(data, read->tensor, read->args);
 }
 
-// x[i, j] = y[i, j] of what the block has written is most likely but a name.
-static bool is_name(const Block *b, const Stmt *s)
-{
-    const Expr *e = s->eq->rhs;
-    bool same = s->kind == STMT_MAP && e->op == OP_READ && block_is_internal(b, e) && e->tensor->rank == s->eq->lhs->rank;
-    for (int d = 0; same && d < e->tensor->rank; d++)
-        same = expr_equal(e->args[d], s->subs[d]);
-    return same;
-}
-
 static void note_stmt(Block *b, const BlockStmt *s)
 {
     int order[MAX_INDICES];
-    if (s->kind != BLOCK_NEST || s->s->n == 0 || is_name(b, s->s) || block_nest_unit(b, s->s) == UNIT_SCALAR)
+    if (s->kind != BLOCK_NEST || s->s->n == 0 || block_is_name(b, s->s) || block_nest_unit(b, s->s) == UNIT_SCALAR)
         return;                                         // (the scalar unit does one element at a time anyway)
     block_loop_order(b, s, order);
     Runs r = { b, s->s->index[order[s->s->n - 1]] };
@@ -104,10 +98,7 @@ static int along_everywhere(const Plan *p, const Tensor *t)
     int along = ALONG_ANY;
     for (int i = 0; i < p->leaves.n; i++) {
         const Blocks *c = p->leaves.at[i]->blocks;
-        int mine = c ? c->along[t->id] : ALONG_ANY;
-        if (mine == ALONG_ANY)
-            continue;
-        along = along == ALONG_ANY || along == mine ? mine : ALONG_SEVERAL;
+        along = both(along, c ? c->along[t->id] : ALONG_ANY);
     }
     return along;
 }
