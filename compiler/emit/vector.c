@@ -58,16 +58,16 @@ bool v_varies(Emit *e, const Expr *x)
     return v.found;
 }
 
-// May every lane evaluate it, needed or not?
+// What can fault must not be evaluated where it is not needed.
 static bool see_hazard(Expr *x, void *data)
 {
     bool *safe = data;
     if (x->op == OP_READ)
         for (int d = 0; d < x->n; d++)
-            if (c_subscript_is_data(x->args[d]))
+            if (c_subscript_is_data(x->args[d]) || x->outside >= EXPR_EMPTY_BORDER)
                 *safe = false;
     bool divides = x->op == OP_DIV || x->op == OP_REM || x->op == OP_FLOORDIV || x->op == OP_MOD;
-    if (divides && dtype_is_int(x->type) && x->type != DT_INDEX && x->args[1]->op != OP_CONST)
+    if (divides && dtype_is_int(x->type) && (x->args[1]->op != OP_CONST || x->args[1]->i == 0))
         *safe = false;
     return *safe;
 }
@@ -102,6 +102,11 @@ static bool compares_index(const Expr *c)
         if (compares_index(c->args[i]))
             return true;
     return false;
+}
+
+bool v_guards(Emit *e, const Expr *condition, const Expr *x)
+{
+    return !is_total(x) || (compares_index(condition) && reads_memory(e, x));
 }
 
 // ---- lane by lane -----------------------------------------------------------------------------------------------------
@@ -291,8 +296,7 @@ static const char *v_select(Emit *e, const Expr *x)
 {
     if (!v_varies(e, x->args[0]))
         return arena_printf(e->a, "(%s ? %s : %s)", c_value(e, x->args[0]), v_expr(e, x->args[1]), v_expr(e, x->args[2]));
-    bool guards_reads = compares_index(x->args[0]) && (reads_memory(e, x->args[1]) || reads_memory(e, x->args[2]));
-    if (guards_reads || !is_total(x->args[1]) || !is_total(x->args[2]))
+    if (v_guards(e, x->args[0], x->args[1]) || v_guards(e, x->args[0], x->args[2]))
         return lanewise(e, x);
     const char *m = v_mask_to(e, v_expr(e, x->args[0]), v_lane_bytes(e, x->type));
     return arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "select", v_lane(e, x->type)), m, v_expr(e, x->args[1]), v_expr(e, x->args[2]));
@@ -302,8 +306,7 @@ static const char *logic(Emit *e, const Expr *x)
 {
     if (x->op == OP_NOT)
         return arena_printf(e->a, "(~%s)", v_expr(e, x->args[0]));
-    bool guards_reads = compares_index(x->args[0]) && reads_memory(e, x->args[1]);
-    if (guards_reads || !is_total(x->args[1]))
+    if (v_guards(e, x->args[0], x->args[1]))
         return lanewise(e, x);
     return infix(e, x, x->op == OP_AND ? "&" : "|");
 }

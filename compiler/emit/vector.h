@@ -7,6 +7,7 @@
 // The value in all lanes, as C: a vector of v_lane(type), a mask for bool.
 const char *v_expr(Emit *e, const Expr *x);
 bool v_varies(Emit *e, const Expr *x);                                  // is it not the same in all lanes?
+bool v_guards(Emit *e, const Expr *condition, const Expr *x);           // must x not be evaluated where the condition fails?
 
 const char *v_lane(const Emit *e, DType t);                             // "f32": what values of the type are held in
 int v_lane_bytes(const Emit *e, DType t);

@@ -107,30 +107,69 @@ static const char *combine(Emit *e, ReduceOp op, DType t, const char *x, const c
     return x;
 }
 
-static void update(Emit *e, const Node *n)
+static const char *accumulated(Emit *e, const Node *n, const Expr *value)
 {
     DType t = n->tensor->type;
-    const char *now = is_register(e, n->tensor) ? register_text(e, n->tensor) : v_load(e, n->tensor, c_place(e, n->tensor, n->subs)), *next;
-    if (n->reduce == RED_SUM && (t == DT_F32 || t == DT_F64) && n->value->op == OP_MUL)
-        next = arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "madd", v_lane(e, t)), v_expr(e, n->value->args[0]), v_expr(e, n->value->args[1]), now);
-    else
-        next = combine(e, n->reduce, t, now, v_expr(e, n->value));
-    const char *whole = "";                            // guards that are the same in all lanes
+    const char *now = is_register(e, n->tensor) ? register_text(e, n->tensor) : v_load(e, n->tensor, c_place(e, n->tensor, n->subs));
+    if (n->reduce != RED_SUM || (t != DT_F32 && t != DT_F64) || value->op != OP_MUL)
+        return combine(e, n->reduce, t, now, v_expr(e, value));
+    return arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "madd", v_lane(e, t)), v_expr(e, value->args[0]), v_expr(e, value->args[1]), now);
+}
+
+static Expr *conjunction(Emit *e, Expr *x, Expr *y) { return x ? expr_binary(e->a, OP_AND, DT_BOOL, x, y) : y; }
+
+// The guards in order, as far as `varying` asks for; NULL: none.
+static Expr *guards_of(Emit *e, const Node *n, bool varying)
+{
+    Expr *all = NULL;
     for (int i = 0; i < n->guards.n; i++)
-        if (!v_varies(e, n->guards.at[i]))
-            whole = arena_printf(e->a, "%s%s%s", whole, *whole ? " && " : "", c_value(e, n->guards.at[i]));
-    for (int i = 0; i < n->guards.n; i++) {
-        if (!v_varies(e, n->guards.at[i]))
-            continue;
-        const char *m = v_mask_to(e, v_expr(e, n->guards.at[i]), v_lane_bytes(e, t));
-        next = arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "select", v_lane(e, t)), m, next, now);
+        if (v_varies(e, n->guards.at[i]) == varying)
+            all = conjunction(e, all, n->guards.at[i]);
+    return all;
+}
+
+// Must a guard that is the same in all lanes wait for one that is not?
+static bool guards_depend(Emit *e, const Node *n)
+{
+    for (int i = 1; i < n->guards.n; i++)
+        for (int k = 0; k < i && !v_varies(e, n->guards.at[i]); k++)
+            if (v_varies(e, n->guards.at[k]) && v_guards(e, n->guards.at[k], n->guards.at[i]))
+                return true;
+    return false;
+}
+
+static Expr *zero_of(Emit *e, const Expr *x)
+{
+    return dtype_is_float(x->type) ? expr_float(e->a, x->type, 0, x->range) : expr_int(e->a, x->type, 0, x->range);
+}
+
+// Lanes in which a guard fails keep what they have; what a guard protects is not evaluated there either.
+static void update(Emit *e, const Node *n)
+{
+    Expr *whole = NULL, *some = NULL, *value = n->value;
+    if (guards_depend(e, n)) {
+        for (int i = 0; i < n->guards.n; i++)
+            some = conjunction(e, some, n->guards.at[i]);
+    } else {
+        whole = guards_of(e, n, false);
+        some = guards_of(e, n, true);
     }
-    if (*whole)
-        c_line(e, "if (%s) {", whole);
-    e->indent += *whole != 0;
+    if (some && v_guards(e, some, value)) {
+        Expr *args[3] = { some, value, zero_of(e, value) };
+        value = expr_new(e->a, OP_SELECT, value->type, value->range, 3, args);
+    }
+    const char *next = accumulated(e, n, value);
+    if (some) {
+        const char *now = is_register(e, n->tensor) ? register_text(e, n->tensor) : v_load(e, n->tensor, c_place(e, n->tensor, n->subs));
+        const char *m = v_mask_to(e, v_expr(e, some), v_lane_bytes(e, n->tensor->type));
+        next = arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "select", v_lane(e, n->tensor->type)), m, next, now);
+    }
+    if (whole)
+        c_line(e, "if (%s) {", c_value(e, whole));
+    e->indent += whole != NULL;
     put(e, n, next);
-    e->indent -= *whole != 0;
-    if (*whole)
+    e->indent -= whole != NULL;
+    if (whole)
         c_line(e, "}");
 }
 

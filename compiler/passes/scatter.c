@@ -105,20 +105,24 @@ static void keep(Scatter *s, Expr *cond)
     s->conds[s->nconds++] = cond;
 }
 
-// The guards of the scatter: that the element exists, as far as the data's type leaves it open, and the other ones.
+// The guards of the scatter, in their order: that the element exists, as far as the data's type leaves it open, in place of
+// the one that chooses it.
 static void find_conds(Arena *a, Scatter *s, const Equation *eq, const Index *index, DType t, const Expr *guard)
 {
     Bounds b = bounds_of(t);
     Expr *chosen = s->chosen;
     bool wraps = dtype_family(t) == 'U' && dtype_bits(t) == 64;       // as an i64
     s->conds = ARENA_ARRAY(a, Expr *, eq->nest->conds.n + 2);
-    if (index->lo->op != OP_CONST || index->lo->i > b.lo || wraps)
-        keep(s, compare(a, OP_GE, chosen, expr_convert(a, DT_I64, index->lo)));
-    if (index->hi->op != OP_CONST || index->hi->i <= b.hi)
-        keep(s, compare(a, OP_LT, chosen, expr_convert(a, DT_I64, index->hi)));
-    for (int i = 0; i < eq->nest->conds.n; i++)
-        if (eq->nest->conds.at[i] != guard)
+    for (int i = 0; i < eq->nest->conds.n; i++) {
+        if (eq->nest->conds.at[i] != guard) {
             keep(s, eq->nest->conds.at[i]);
+            continue;
+        }
+        if (index->lo->op != OP_CONST || index->lo->i > b.lo || wraps)
+            keep(s, compare(a, OP_GE, chosen, expr_convert(a, DT_I64, index->lo)));
+        if (index->hi->op != OP_CONST || index->hi->i <= b.hi)
+            keep(s, compare(a, OP_LT, chosen, expr_convert(a, DT_I64, index->hi)));
+    }
 }
 
 static bool is_affine(const Poly *p, Arena *a, const Equation *eq, const Expr *cond)
