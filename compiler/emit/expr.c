@@ -126,6 +126,15 @@ static const char *float_to_half(Emit *e, DType from, DType to, const char *x)
     return arena_printf(e->a, "pto_round_%s(%s)", dtype_name(to), x);
 }
 
+// Through a double, which holds what has at most 53 digits.
+static const char *integer_to_half(Emit *e, DType from, DType to, const char *x)
+{
+    const char *h = dtype_name(to);
+    if (dtype_bytes(from) < 8)
+        return arena_printf(e->a, "pto_%s_to_f32(pto_f64_to_%s((double)%s))", h, h, x);
+    return arena_printf(e->a, "pto_%s_to_f32(pto_%s_to_%s(%s))", h, from == DT_U64 ? "u64" : "i64", h, x);
+}
+
 const char *c_convert(Emit *e, DType from, DType to, const char *x)
 {
     char ff = dtype_family(from), tf = dtype_family(to);
@@ -136,7 +145,7 @@ const char *c_convert(Emit *e, DType from, DType to, const char *x)
     if (is_half(to)) {
         if (ff == 'F')
             return float_to_half(e, from, to, x);
-        return arena_printf(e->a, "pto_%s_to_f32(pto_f64_to_%s((double)%s))", dtype_name(to), dtype_name(to), x);
+        return integer_to_half(e, from, to, x);
     }
     if (ff == 'F' && tf != 'F')
         return arena_printf(e->a, "pto_%s_to_%s(%s)", from == DT_F64 ? "f64" : "f32", to == DT_INDEX ? "i64" : dtype_name(to), x);
@@ -434,7 +443,7 @@ static const char *arithmetic(Emit *e, const Expr *x)
     case OP_MIN: case OP_MAX: case OP_SIGN: return call(e, x, op_name(x->op), x->type);
     case OP_FMA:
         if (f)
-            return call(e, x, "fma", x->type);
+            return call(e, x, is_half(x->type) ? arena_printf(e->a, "fma_%s", dtype_name(x->type)) : "fma", x->type);
         return arena_printf(e->a, "pto_add_%s(pto_mul_%s(%s, %s), %s)", helper(x->type), helper(x->type), c_value(e, x->args[0]), c_value(e, x->args[1]), c_value(e, x->args[2]));
     default: return call(e, x, op_name(x->op), x->type);
     }

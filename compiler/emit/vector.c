@@ -278,7 +278,7 @@ static const char *arithmetic(Emit *e, const Expr *x)
     case OP_REM: return f ? call(e, "fmod", x) : lanewise(e, x);
     case OP_FLOORDIV: return f ? call(e, "floordiv", x) : lanewise(e, x);
     case OP_MOD: return f ? call(e, "mod", x) : lanewise(e, x);
-    case OP_FMA: return f && e->o->machine->fma ? call(e, "madd", x) : lanewise(e, x);
+    case OP_FMA: return f && carried(x->type) == x->type && e->o->machine->fma ? call(e, "madd", x) : lanewise(e, x);
     default: return lanewise(e, x);
     }
 }

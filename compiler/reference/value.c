@@ -196,10 +196,62 @@ static Value int_unary(Op op, DType t, Value a)
 
 // ---- floats ----
 
+// The rest of a floored quotient has the divisor's sign, where it is 0 as well.
 static double float_modulo(double a, double b)
 {
     double r = fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    if (r == 0)
+        return copysign(r, b);
+    return (r < 0) != (b < 0) ? r + b : r;
+}
+
+// |a / b| without its fraction: `top`, the 64 leading bits or fewer, times 2^shift, and whether all of the bits below
+// are 0, or 1.
+typedef struct { uint64_t top; int shift; bool zeros, ones, fraction; } Quotient;
+
+// Long division, bit by bit. a and b are finite, b is not 0.
+static Quotient long_division(double a, double b)
+{
+    int ea, eb;
+    uint64_t x = (uint64_t)ldexp(frexp(fabs(a), &ea), 53), y = (uint64_t)ldexp(frexp(fabs(b), &eb), 53), rest = 0;
+    Quotient q = {.zeros = true, .ones = true};
+    for (int bit = 52; bit >= eb - ea; bit--) {           // x at first, then zeros behind its point
+        rest = rest << 1 | (bit >= 0 ? x >> bit & 1 : 0);
+        uint64_t digit = rest >= y;
+        rest -= digit ? y : 0;
+        if (q.top >> 63 == 0) {
+            q.top = q.top << 1 | digit;
+            continue;
+        }
+        q.shift++;
+        q.zeros &= !digit;
+        q.ones &= digit != 0;
+    }
+    int skipped = eb - ea > 0 ? eb - ea : 0;                // bits of x that are fraction already
+    q.fraction = rest != 0 || (skipped < 64 ? (x & ((UINT64_C(1) << skipped) - 1)) != 0 : x != 0);
+    return q;
+}
+
+// The floor of the exact quotient, rounded once.
+static double float_floordiv(DType t, double a, double b)
+{
+    double plain = a / b;
+    if (!isfinite(a) || isnan(b) || a == 0 || b == 0)
+        return floor(plain);
+    bool negative = signbit(a) != signbit(b);
+    if (isinf(b))
+        return negative ? -1 : plain;
+    Quotient q = long_division(a, b);
+    if (negative && q.fraction) {
+        bool carries = q.shift == 0 || q.ones;
+        if (carries && ++q.top == 0) {
+            q.top = UINT64_C(1) << 63;
+            q.shift++;
+        }
+        q.zeros = carries;
+    }
+    double r = element_round(t, ldexp(element_round_int(t, (int64_t)(q.top | !q.zeros), true), q.shift));
+    return negative ? -r : r;
 }
 
 static Value float_extreme(Op op, Value a, Value b)
@@ -323,7 +375,7 @@ static Value float_binary(Op op, DType t, Value a, Value b, double function_erro
     case OP_MUL: y = a.f * b.f; e = exact ? 0 : product_error(a, b); break;
     case OP_DIV: y = a.f / b.f; e = exact ? 0 : quotient_error(a, b); break;
     case OP_REM: y = fmod(a.f, b.f); break;
-    case OP_FLOORDIV: y = floor(element_round(t, a.f / b.f)); break;
+    case OP_FLOORDIV: y = float_floordiv(t, a.f, b.f); break;
     case OP_MOD: y = float_modulo(a.f, b.f); break;
     case OP_MIN: case OP_MAX: return float_extreme(op, a, b);
     case OP_POW: case OP_ATAN2: return float_function2(op, t, a, b, function_error);

@@ -1,10 +1,12 @@
 // libptort: half conversions: every pattern, halfway cases from f64, and outside data where it is there.
 #include "ptort/half.h"
+#include "ptort/kernel.h"
 
 #include "often.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +119,83 @@ START_TEST(between_halves)
 }
 END_TEST
 
+// ---- integers -------------------------------------------------------------------------------------------------------
+
+// A whole number of any size, rounded to `digits` fraction bits in whole numbers alone.
+static uint16_t rounded_magnitude(uint64_t x, const Format *f)
+{
+    int top = 63 - (x ? __builtin_clzll(x) : 63), cut = top - f->digits;
+    uint64_t q = x, infinity = (uint64_t)f->infinity;
+    if (x == 0)
+        return 0;
+    if (cut > 0) {
+        uint64_t half = UINT64_C(1) << (cut - 1), rest = x & (2 * half - 1);
+        q = (x >> cut) + (rest > half || (rest == half && (x >> cut & 1)));
+    } else {
+        q = x << -cut;
+    }
+    uint64_t bits = ((uint64_t)(top + f->bias - 1) << f->digits) + q;         // q has the leading bit, which counts one
+    return (uint16_t)(bits < infinity ? bits : infinity);
+}
+
+static void check_integer(uint64_t x)
+{
+    for (int i = 0; i < 2; i++) {
+        const Format *f = &formats[i];
+        uint16_t want = rounded_magnitude(x, f), got = i == 0 ? pto_u64_to_f16(x) : pto_u64_to_bf16(x);
+        OFTEN_ASSERT_MSG(got == want, "%llu gives %#x, not %#x", (unsigned long long)x, got, want);
+        if (x > INT64_MAX)
+            continue;
+        uint16_t plus = i == 0 ? pto_i64_to_f16((int64_t)x) : pto_i64_to_bf16((int64_t)x), minus = i == 0 ? pto_i64_to_f16(-(int64_t)x) : pto_i64_to_bf16(-(int64_t)x);
+        OFTEN_ASSERT_MSG(plus == want && minus == (x ? want | 0x8000 : want), "+-%llu gives %#x and %#x, not %#x", (unsigned long long)x, plus, minus, want);
+    }
+}
+
+// Every value with up to 12 leading digits, and what lies next to it: halves of f16 and of bf16 among them.
+START_TEST(integers)
+{
+    for (int shift = 0; shift < 53; shift++)
+        for (uint64_t m = 0; m < 4096; m++)
+            for (int beside = -1; beside <= 1; beside++)
+                check_integer((m << shift) + (uint64_t)beside);
+    check_integer(UINT64_MAX);
+    check_integer((uint64_t)INT64_MAX + 1);
+    ck_assert_int_eq(pto_i64_to_bf16(INT64_MIN), 0xdf00);
+    ck_assert_int_eq(pto_i64_to_bf16(0x4040000000000001), 0x5e81);
+    ck_assert_int_eq(pto_u64_to_bf16(0x8080000000000001), 0x5f01);
+}
+END_TEST
+
+// a*b + c of f16 in units of 2^-48, exactly.
+START_TEST(fused)
+{
+    uint32_t s = 1;
+    for (int k = 0; k < 300000; k++) {
+        uint16_t h[3];
+        for (int i = 0; i < 3; i++) {
+            s = s * 1664525u + 1013904223u;
+            h[i] = (uint16_t)(s >> 16);
+            if (k % 2 && i < 2)
+                h[i] = (uint16_t)((h[i] & 0x8003) | (unsigned)(4 + (s & 15)) << 10);       // a product far below c, or half of its last digit
+            if ((h[i] & 0x7c00) == 0x7c00)
+                h[i] ^= 0x4000;
+        }
+        double a = value_of(h[0], 10, 15), b = value_of(h[1], 10, 15), c = value_of(h[2], 10, 15);
+        __extension__ typedef __int128 Wide;
+        Wide exact = (Wide)(int64_t)ldexp(a, 24) * (int64_t)ldexp(b, 24) + ((Wide)(int64_t)ldexp(c, 24) << 24);
+        Wide magnitude = exact < 0 ? -exact : exact;
+        int cut = 0;                             // to 53 digits, the last of which stands for what is cut
+        bool sticky = false;
+        for (; magnitude >> 53; cut++, magnitude >>= 1)
+            sticky |= (magnitude & 1) != 0;
+        double odd = ldexp((double)((int64_t)magnitude | sticky), cut - 48);
+        uint16_t want = pto_f64_to_f16(exact < 0 ? -odd : odd), got = pto_f32_to_f16(pto_fma_f16_f32((float)a, (float)b, (float)c));
+        OFTEN_ASSERT_MSG(got == want || exact == 0, "%a * %a + %a gives %#x, not %#x", a, b, c, got, want);
+    }
+    ck_assert(pto_fma_bf16_f32(0x1p-4f, 0x1.02p-4f, 1) == 0x1.02p0f && pto_fma_bf16_f32(0x1p-4f, 0x1.fep-5f, 1) == 1);
+}
+END_TEST
+
 // ---- outside data ---------------------------------------------------------------------------------------------------
 
 // The elements of a version 1 .npy file, or NULL. *bytes: their size.
@@ -213,6 +292,8 @@ Suite *suite_runtime_half(void)
     tcase_add_loop_test(c, halfway, 0, 2);
     tcase_add_loop_test(c, nan_stays_nan, 0, 2);
     tcase_add_test(c, between_halves);
+    tcase_add_test(c, integers);
+    tcase_add_test(c, fused);
     tcase_add_loop_test(c, outside_data, 0, 8);
     suite_add_tcase(s, c);
     return s;

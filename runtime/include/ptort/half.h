@@ -1,4 +1,4 @@
-// ptort/half.h: exact conversions between f32, f64 and the 16-bit formats f16 (IEEE binary16) and bf16.
+// ptort/half.h: conversions between f32, f64, integers and the 16-bit formats f16 (IEEE binary16) and bf16.
 //
 // A 16-bit value is its bits in a uint16_t. To 16 bits: round to nearest, ties to even, once, from the value that was
 // given; subnormals are kept, overflow gives infinity, NaN gives a quiet NaN of the same sign. From 16 bits: exact, NaN
@@ -68,6 +68,18 @@ static inline uint16_t pto_f64_to_16(double x, int digits, int bias, uint32_t in
 
 static inline uint16_t pto_f64_to_f16(double x) { return pto_f64_to_16(x, 10, 15, 0x7c00u); }
 static inline uint16_t pto_f64_to_bf16(double x) { return pto_f64_to_16(x, 7, 127, 0x7f80u); }
+
+// Of a 64-bit integer a double keeps 53 digits; the last one then stands for those that are cut, too (rounded to odd), so that
+// what rounds the double rounds the integer.
+static inline double pto_u64_to_odd(uint64_t x) {
+    return x >> 53 ? (double)(x >> 11 | ((x & 0x7ffu) != 0)) * 0x1p11 : (double)x;
+}
+static inline double pto_i64_to_odd(int64_t x) { return x < 0 ? -pto_u64_to_odd(-(uint64_t)x) : pto_u64_to_odd((uint64_t)x); }
+static inline uint16_t pto_i64_to_f16(int64_t x) { return pto_f64_to_f16(pto_i64_to_odd(x)); }
+static inline uint16_t pto_u64_to_f16(uint64_t x) { return pto_f64_to_f16(pto_u64_to_odd(x)); }
+static inline uint16_t pto_i64_to_bf16(int64_t x) { return pto_f64_to_bf16(pto_i64_to_odd(x)); }
+static inline uint16_t pto_u64_to_bf16(uint64_t x) { return pto_f64_to_bf16(pto_u64_to_odd(x)); }
+
 static inline double pto_f16_to_f64(uint16_t h) { return (double)pto_f16_to_f32(h); }
 static inline double pto_bf16_to_f64(uint16_t h) { return (double)pto_bf16_to_f32(h); }
 static inline uint16_t pto_f16_to_bf16(uint16_t h) { return pto_f32_to_bf16(pto_f16_to_f32(h)); }

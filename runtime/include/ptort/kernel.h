@@ -4,7 +4,8 @@
 // function that uses them. What differs from one to the other is in ptort/isa.h.
 // Semantics are those of the language: integers wrap, division truncates and a zero divisor is a fault, float to integer
 // truncates, saturates and turns NaN into 0, min and max propagate NaN and take the first of -0 and 0. f16 and bf16 values
-// are held in float and rounded after each operation, which is exact for + - * / and sqrt (24 >= 2 * 11 + 2 bits).
+// are held in float and rounded after each operation, which is exact for + - * / and sqrt (24 >= 2 * 11 + 2 bits); fma has
+// functions of its own.
 #ifndef PTORT_KERNEL_H
 #define PTORT_KERNEL_H
 
@@ -105,16 +106,41 @@ PTO_INTEGER(uint8_t, u8, uint32_t)
 
 // ---- floats -------------------------------------------------------------------------------------------------------
 
+// The floor of the exact quotient a / b, rounded once, where the rounded quotient q is no fraction (else it is floor(q)): q may
+// have been rounded up to a whole number, or to zero. With q even numbers apart, half of that below an odd q is a number that
+// rounds to the even neighbour below, and so is its floor. a - q*b is exact, and so is its sum with a part of b.
+#define PTO_FLOOR_EXACT(T, name, sfx, rest)                                                                            \
+    PTO_SHARED T pto_floor_exact_##name(T a, T b, T q)                                                                 \
+    {                                                                                                                  \
+        if (q - q != 0)                                                                                                \
+            return q;                                                     /* infinite, or not a number */              \
+        if (q == 0)                                                                                                    \
+            return a != 0 && (a < 0) != (b < 0) ? (T)-1 : q;                                                           \
+        T r = rest, below = nextafter##sfx(q, (T)-INFINITY), half = (q - below) / 2;                                   \
+        if (r == 0 || (r < 0) == (b < 0))                                                                              \
+            return q;                                                     /* the quotient is not below q */            \
+        if (half < 1)                                                                                                  \
+            return q - 1;                                                                                              \
+        return fabs##sfx(r + half * b) < fabs##sfx(b) && fmod##sfx(q / (2 * half), 2) != 0 ? below : q;                \
+    }
+PTO_FLOOR_EXACT(float, f32, f, (float)((double)a - (double)q * (double)b))
+PTO_FLOOR_EXACT(double, f64, , __builtin_fma(-q, b, a))
+#undef PTO_FLOOR_EXACT
+
 #define PTO_FLOAT(T, name, sfx)                                                                                        \
     PTO_SHARED T pto_min_##name(T a, T b) { return b < a || b != b ? b : a; }                                          \
     PTO_SHARED T pto_max_##name(T a, T b) { return b > a || b != b ? b : a; }                                          \
     PTO_SHARED T pto_sign_##name(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a; }                                     \
     PTO_SHARED T pto_rsqrt_##name(T a) { return (T)1 / sqrt##sfx(a); }                                                 \
-    PTO_SHARED T pto_floordiv_##name(T a, T b) { return floor##sfx(a / b); }                                           \
+    PTO_SHARED T pto_floordiv_##name(T a, T b)                                                                         \
+    {                                                                                                                  \
+        T q = a / b, n = floor##sfx(q);                                                                                \
+        return __builtin_expect(n != q, 1) ? n : pto_floor_exact_##name(a, b, q);                                      \
+    }                                                                                                                  \
     PTO_SHARED T pto_mod_##name(T a, T b)                                                                              \
     {                                                                                                                  \
         T r = fmod##sfx(a, b);                                                                                         \
-        return r != 0 && (r < 0) != (b < 0) ? r + b : r;                                                               \
+        return r == 0 ? copysign##sfx(r, b) : (r < 0) != (b < 0) ? r + b : r;                                          \
     }
 PTO_FLOAT(float, f32, f)
 PTO_FLOAT(double, f64, )
@@ -143,6 +169,10 @@ PTO_SHARED double pto_value_f64(uint64_t b) { double x; memcpy(&x, &b, sizeof x)
 
 PTO_SHARED float pto_round_f16(float x) { return pto_f16_to_f32(pto_f32_to_f16(x)); }
 PTO_SHARED float pto_round_bf16(float x) { return pto_bf16_to_f32(pto_f32_to_bf16(x)); }
+
+// Rounded once: a double holds the sum exactly wherever it is near a half of the narrow type.
+PTO_SHARED float pto_fma_f16_f32(float x, float y, float z) { return pto_f16_to_f32(pto_f64_to_f16((double)x * (double)y + (double)z)); }
+PTO_SHARED float pto_fma_bf16_f32(float x, float y, float z) { return pto_bf16_to_f32(pto_f64_to_bf16((double)x * (double)y + (double)z)); }
 
 #define PTO_TO_INTEGER(T, name, least, limit)                                                                          \
     PTO_SHARED T pto_f64_to_##name(double x) { return x != x ? 0 : x < (double)(least) ? (T)(least) : x >= limit ? (T)~(T)(least) : (T)x; } \

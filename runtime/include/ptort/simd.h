@@ -302,8 +302,24 @@ PTO_ROUND_F32(rint, _MM_FROUND_TO_NEAREST_INT)
 PTO_ROUND_F32(trunc, _MM_FROUND_TO_ZERO)
 #undef PTO_ROUND_F32
 PTO_LANEWISE1(f64, floor) PTO_LANEWISE1(f64, ceil) PTO_LANEWISE1(f64, rint) PTO_LANEWISE1(f64, trunc)
-PTO_INLINE PTO_VEC(f32) PTO_FN(floordiv, f32)(PTO_VEC(f32) a, PTO_VEC(f32) b) { return PTO_FN(floor, f32)(a / b); }
-PTO_INLINE PTO_VEC(f64) PTO_FN(floordiv, f64)(PTO_VEC(f64) a, PTO_VEC(f64) b) { return PTO_FN(floor, f64)(a / b); }
+
+// The floor of the quotient where that is a fraction in all lanes, else one by one.
+#define PTO_FLOORDIV(name, M)                                                                                          \
+    PTO_INLINE PTO_VEC(name) PTO_FN(floordiv, name)(PTO_VEC(name) a, PTO_VEC(name) b)                                  \
+    {                                                                                                                  \
+        PTO_VEC(name) q = a / b, n = PTO_FN(floor, name)(q);                                                           \
+        PTO_VEC(M) whole = (PTO_VEC(M))(n == q);                                                                       \
+        int any = 0;                                                                                                   \
+        for (int l = 0; l < PTO_LANES; l++)                                                                            \
+            any |= whole[l] != 0;                                                                                      \
+        if (any)                                                                                                       \
+            for (int l = 0; l < PTO_LANES; l++)                                                                        \
+                n[l] = pto_floordiv_##name(a[l], b[l]);                                                                \
+        return n;                                                                                                      \
+    }
+PTO_FLOORDIV(f32, i32)
+PTO_FLOORDIV(f64, i64)
+#undef PTO_FLOORDIV
 
 // ---- halves -------------------------------------------------------------------------------------------------------------
 
