@@ -3,7 +3,8 @@
 # Everything is built out of tree, in build/$(CONFIG): release (default), debug, asan (with ubsan), tsan, coverage.
 # The folder is laid out like an installed prefix (bin, include, lib, share/pto), so that ptoc finds its data the same
 # way in both. CPPFLAGS, CFLAGS and LDFLAGS of the user are appended; a change of compiler or flags rebuilds.
-VERSION := 0.1.0
+# The version is the first heading of the list of changes.
+VERSION := $(shell sed -n 's/^.. \([0-9][0-9.]*\)$$/\1/p' CHANGELOG.md | head -n 1)
 SOVERSION := 0
 CONFIG ?= release
 BUILD  ?= build/$(CONFIG)
@@ -46,7 +47,9 @@ link    = $(CC) $(OPT_$(CONFIG)) $(CFLAGS) $(LDFLAGS)
 # With V=1 each command is shown, else a short line, with -s nothing.
 say = $(if $(V),,@$(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,printf '  %-6s %s\n' $(1) $@;))
 
-all: $(BUILD)/bin/ptoc $(BUILD)/lib/libptort.a $(BUILD)/lib/libptort.so ## the compiler and the runtime (default)
+completions = $(BUILD)/share/bash-completion/completions/ptoc $(BUILD)/share/zsh/site-functions/_ptoc
+all: $(BUILD)/bin/ptoc $(BUILD)/lib/libptort.a $(BUILD)/lib/libptort.so $(completions) ## the compiler and the runtime (default)
+	$(if $(MAKECMDGOALS)$(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,@echo 'ptoc is $(BUILD)/bin/ptoc: `make install` puts it on the PATH, or  PATH="$(abspath $(BUILD))/bin:$$PATH"')
 
 # The compiler and flags of the last build: when they change, everything is made again.
 flags := $(CC) $(STD) $(OPT_$(CONFIG)) $(WARN) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
@@ -96,6 +99,11 @@ $(BUILD)/share: Makefile
 	@ln -sfn $(CURDIR)/compiler/cli/report $(BUILD)/share/pto/report
 	@ln -sfn $(CURDIR)/runtime/include $(BUILD)/include
 	@touch $@
+# Completion, made from the compiler's table of options.
+$(BUILD)/share/bash-completion/completions/ptoc: $(BUILD)/bin/ptoc
+	@mkdir -p $(@D) && $< --completion=bash >$@
+$(BUILD)/share/zsh/site-functions/_ptoc: $(BUILD)/bin/ptoc
+	@mkdir -p $(@D) && $< --completion=zsh >$@
 
 # ---- runtime ----
 # One set of objects for both libraries. A version script leaves pto_* alone visible in the shared one; in the static
@@ -196,25 +204,31 @@ dest = $(DESTDIR)$(prefix)
 dest_lib = $(DESTDIR)$(libdir)
 install: all ## to prefix=/usr/local, under DESTDIR
 	@+$(MAKE) --no-print-directory install-only
+# The folders that it has to make are recorded, under DESTDIR, so that `uninstall` takes away those and no others.
+folders = bin include/ptort share/pto/stdlib share/pto/targets share/pto/report share/bash-completion/completions share/zsh/site-functions
 install-only: # what was built, as it is
-	$(INSTALL) -d '$(dest)/bin' '$(dest)/include' '$(dest_lib)/pkgconfig' '$(dest_lib)/cmake/pto' '$(dest)/share/pto/stdlib' '$(dest)/share/pto/targets' \
-	    '$(dest)/share/pto/report'
+	@for d in $(folders:%='$(dest)/%') '$(dest_lib)/pkgconfig' '$(dest_lib)/cmake/pto' $(patsubst %,'$(DESTDIR)$(mandir)/man%',$(sort $(subst .,,$(suffix $(man_pages))))); do \
+	    up=$$d; while [ ! -d "$$up" ] && [ "$$up" != '$(DESTDIR)' ]; do echo "$${up#'$(DESTDIR)'}"; up=$$(dirname "$$up"); done; $(INSTALL) -d "$$d" || exit 1; \
+	done >'$(BUILD)/folders'
+	@cat '$(BUILD)/folders' >>'$(dest)/share/pto/folders'
 	$(INSTALL) -m 755 $(BUILD)/bin/ptoc '$(dest)/bin/ptoc'
-	for h in $(headers:runtime/include/%=%); do $(INSTALL) -D -m 644 runtime/include/$$h '$(dest)/include/'$$h || exit 1; done
+	for h in $(headers:runtime/include/%=%); do $(INSTALL) -m 644 runtime/include/$$h '$(dest)/include/'$$h || exit 1; done
 	$(INSTALL) -m 644 $(BUILD)/lib/libptort.a '$(dest_lib)/libptort.a'
 	$(INSTALL) -m 755 $(BUILD)/lib/libptort.so.$(VERSION) '$(dest_lib)/libptort.so.$(VERSION)'
 	ln -sf libptort.so.$(VERSION) '$(dest_lib)/libptort.so.$(SOVERSION)'
 	ln -sf libptort.so.$(SOVERSION) '$(dest_lib)/libptort.so'
-	sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' -e 's|@version@|$(VERSION)|g' runtime/ptort.pc.in >'$(dest_lib)/pkgconfig/ptort.pc'
-	sed -e 's|@version@|$(VERSION)|g' runtime/pto-config.cmake.in >'$(dest_lib)/cmake/pto/pto-config.cmake'
+	for f in pkgconfig/ptort.pc cmake/pto/pto-config.cmake cmake/pto/pto-config-version.cmake; do \
+	    sed -e 's|@prefix@|$(prefix)|g' -e 's|@libdir@|$(libdir)|g' -e 's|@version@|$(VERSION)|g' runtime/$${f##*/}.in >'$(dest_lib)/'$$f || exit 1; done
 	for f in $(wildcard stdlib/*.pto) $(wildcard targets/*.pto); do $(INSTALL) -m 644 $$f '$(dest)/share/pto/'$$f || exit 1; done
 	for f in $(wildcard compiler/cli/report/*); do $(INSTALL) -m 644 $$f '$(dest)/share/pto/report/' || exit 1; done
-	for f in $(man_pages); do $(INSTALL) -D -m 644 $$f '$(DESTDIR)$(mandir)/man'$${f##*.}/$${f##*/} || exit 1; done
-uninstall: ## removes what install put there
-	rm -f '$(dest)/bin/ptoc' '$(dest_lib)/libptort.a' '$(dest_lib)'/libptort.so* '$(dest_lib)/pkgconfig/ptort.pc' \
+	for f in $(completions:$(BUILD)/%=%); do $(INSTALL) -m 644 $(BUILD)/$$f '$(dest)/'$$f || exit 1; done
+	for f in $(man_pages); do $(INSTALL) -m 644 $$f '$(DESTDIR)$(mandir)/man'$${f##*.}/$${f##*/} || exit 1; done
+uninstall: ## removes what install put there, and the folders that it made
+	rm -f '$(dest)/bin/ptoc' '$(dest_lib)/libptort.a' '$(dest_lib)'/libptort.so* '$(dest_lib)/pkgconfig/ptort.pc' $(completions:$(BUILD)/%='$(dest)/%') \
 	    $(headers:runtime/include/%='$(dest)/include/%') $(foreach f,$(man_pages),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(f)))/$(notdir $(f))')
-	rm -rf '$(dest)/share/pto' '$(dest_lib)/cmake/pto'
-	-rmdir '$(dest)/include/ptort' 2>/dev/null
+	@made=$$(sort -ru '$(dest)/share/pto/folders' 2>/dev/null); \
+	rm -rf '$(dest)/share/pto' '$(dest_lib)/cmake/pto'; \
+	printf '%s\n' "$$made" | while read -r d; do [ ! -d '$(DESTDIR)'"$$d" ] || rmdir '$(DESTDIR)'"$$d" 2>/dev/null || true; done
 
 clean: ## removes build/
 	rm -rf build

@@ -108,6 +108,7 @@ static int print(Arena *a, const Options *o)
     case PRINT_DIAGNOSTICS: return print_diagnostics();
     case PRINT_PASSES: return print_passes();
     case PRINT_DIRECTIVES: return print_directives();
+    case PRINT_COMPLETION: options_complete(stdout, o->shell); return 0;
     case PRINT_NOTHING: break;
     }
     return 0;
@@ -139,7 +140,7 @@ int main(int argc, char **argv)
     if (ok)
         code = dispatch(a, &options);
     else
-        code = complain(EXIT_USAGE, "%s\nptoc --help lists the options", error);
+        code = complain(EXIT_USAGE, "%s\n%s --help lists the options", error, options_command(a, options.command));
     if (fflush(stdout) != 0 && code == 0)
         code = complain(EXIT_USER, "standard output cannot be written");
     arena_free(a);

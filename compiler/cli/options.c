@@ -1,34 +1,16 @@
-// The command line; see options.h. An option is a row: its spelling, how it takes its argument, for which commands it
-// is, what --help says, and the function that stores it.
+// The command line; see options.h: the functions that store options, the table of them, parsing.
 #include "cli/options.h"
+
+#include "base/closest.h"
+#include "cli/options_table.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-typedef struct { Arena *arena; Options *o; const char *error; int depth; } Parser;
-
-enum { FOR_COMPILE = 1 << COMMAND_COMPILE, FOR_RUN = 1 << COMMAND_RUN, FOR_CHECK = 1 << COMMAND_CHECK, FOR_INFO = 1 << COMMAND_INFO, FOR_PROFILE = 1 << COMMAND_PROFILE };
-enum { FOR_CODE = FOR_COMPILE | FOR_RUN | FOR_CHECK | FOR_PROFILE, FOR_LOADED = FOR_RUN | FOR_CHECK | FOR_PROFILE, FOR_ALL = FOR_CODE | FOR_INFO };
-
-typedef enum {
-    TAKES_NONE,          // -g
-    TAKES_JOINED,        // -O2: what follows directly, perhaps nothing
-    TAKES_WORD,          // -o F, -oF
-    TAKES_VALUE,         // --target=T, --target T
-    TAKES_OPTIONAL,      // --emit-ir, --emit-ir=L
-} Takes;
-
-typedef bool (*Setter)(Parser *p, const char *value);
-
-typedef struct {
-    const char *name, *argument;
-    Takes takes;
-    unsigned commands;
-    Setter set;
-    const char *help;        // NULL: not listed
-} Option;
+struct Parser { Arena *arena; Options *o; const char *error; int depth; };
 
 // ---- setters ----
 
@@ -61,14 +43,6 @@ static bool add_binding(Parser *p, Bindings *list, const char *what, const char 
     return true;
 }
 
-static bool one_of(Parser *p, const char *option, const char *value, const char *const *words)
-{
-    for (const char *const *w = words; *w; w++)
-        if (strcmp(*w, value) == 0)
-            return true;
-    return fail(p, "'%s' is not a value of %s", value, option);
-}
-
 static bool set_output(Parser *p, const char *v) { VEC_PUSH(p->arena, &p->o->outputs, v); return true; }
 static bool set_header(Parser *p, const char *v) { p->o->header = v; return true; }
 static bool set_target(Parser *p, const char *v) { p->o->target = v; return *v || fail(p, "--target needs a name"); }
@@ -91,6 +65,7 @@ static bool set_dump(Parser *p, const char *v) { p->o->dump_after = v; return tr
 static bool set_kernel(Parser *p, const char *v) { p->o->kernel = v; return true; }
 static bool set_dim(Parser *p, const char *v) { return add_binding(p, &p->o->dims, "--dim", v); }
 static bool set_version(Parser *p, const char *v) { p->o->print = PRINT_VERSION; return true; }
+static bool set_completion(Parser *p, const char *v) { p->o->print = PRINT_COMPLETION; p->o->shell = v; return true; }
 static bool set_print_targets(Parser *p, const char *v) { p->o->print = PRINT_TARGETS; return true; }
 
 // A folder that nothing is ever looked for in would be ignored.
@@ -106,49 +81,26 @@ static bool add_depend_target(Parser *p, const char *text, bool quote)
 static bool set_depend_target(Parser *p, const char *v) { return add_depend_target(p, v, false); }
 static bool set_depend_quoted(Parser *p, const char *v) { return add_depend_target(p, v, true); }
 
-static bool set_opt_level(Parser *p, const char *v)
-{
-    if (strlen(v) > 1 || (*v && (*v < '0' || *v > '3')))
-        return fail(p, "-O%s: one of -O0, -O1, -O2, -O3", v);
-    p->o->opt_level = *v ? *v - '0' : 1;
-    return true;
-}
+static bool set_opt_level(Parser *p, const char *v) { p->o->opt_level = *v ? *v - '0' : 1; return true; }
 
 static bool set_color(Parser *p, const char *v)
 {
-    static const char *const words[] = {"auto", "always", "never", NULL};
-    if (!one_of(p, "-fdiagnostics-color", *v ? v : "always", words))
-        return false;
     p->o->color = strcmp(v, "auto") == 0 ? COLOR_AUTO : strcmp(v, "never") == 0 ? COLOR_NEVER : COLOR_ALWAYS;
     return true;
 }
 
 static bool set_no_color(Parser *p, const char *v) { p->o->color = COLOR_NEVER; return true; }
 
-static bool set_format(Parser *p, const char *v)
-{
-    static const char *const words[] = {"text", "json", NULL};
-    p->o->json = strcmp(v, "json") == 0;
-    return one_of(p, "-fdiagnostics-format", v, words);
-}
-
-static bool set_emit_ir(Parser *p, const char *v)
-{
-    static const char *const words[] = {"task", "tile", "move", "bundles", NULL};
-    p->o->emit_ir = *v ? v : "task";
-    return one_of(p, "--emit-ir", p->o->emit_ir, words);
-}
+static bool set_format(Parser *p, const char *v) { p->o->json = strcmp(v, "json") == 0; return true; }
+static bool set_emit_ir(Parser *p, const char *v) { p->o->emit_ir = *v ? v : "task"; return true; }
 
 static bool set_emit_bundles(Parser *p, const char *v) { p->o->emit_ir = "bundles"; return true; }
 
 static bool set_help(Parser *p, const char *v)
 {
-    static const char *const words[] = {"", "diagnostics", "passes", "directives", NULL};
-    static const PrintWhat what[] = {PRINT_HELP, PRINT_DIAGNOSTICS, PRINT_PASSES, PRINT_DIRECTIVES};
-    for (int k = 0; words[k]; k++)
-        if (strcmp(words[k], v) == 0)
-            p->o->print = what[k];
-    return one_of(p, "--help", v, words);
+    p->o->print = strcmp(v, "diagnostics") == 0 ? PRINT_DIAGNOSTICS : strcmp(v, "passes") == 0 ? PRINT_PASSES
+                : strcmp(v, "directives") == 0 ? PRINT_DIRECTIVES : PRINT_HELP;
+    return true;
 }
 
 static bool set_threads(Parser *p, const char *v)
@@ -160,12 +112,7 @@ static bool set_threads(Parser *p, const char *v)
     return true;
 }
 
-static bool set_mode(Parser *p, const char *v)
-{
-    static const char *const words[] = {"auto", "serial", "static", "dynamic", "wave", NULL};
-    p->o->mode = v;
-    return one_of(p, "--mode", v, words);
-}
+static bool set_mode(Parser *p, const char *v) { p->o->mode = v; return true; }
 
 static bool set_seed(Parser *p, const char *v)
 {
@@ -213,51 +160,52 @@ static bool set_events(Parser *p, const char *v)
 
 // ---- the table ----
 
-static const Option table[] = {
-    {"-o", "FILE", TAKES_WORD, FOR_COMPILE, set_output, "write the C to FILE and its header beside it; '-': standard output"},
-    {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file"},
-    {"-o", "FILE.json", TAKES_WORD, FOR_PROFILE, set_output, "write the trace and the totals to FILE.json"},
-    {"--html", "FILE", TAKES_VALUE, FOR_PROFILE, set_html, "write a report to FILE that a browser shows"},
-    {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE"},
-    {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for; code for several picks at run time (see --print-targets)"},
-    {"--machine-set", "NAME=N,...", TAKES_VALUE, FOR_CODE, set_machine, "replace numbers of the machine's description, such as L1.size=128KiB"},
-    {"-k", "KERNEL", TAKES_WORD, FOR_LOADED, set_kernel, "the kernel, where the file has several"},
-    {"--threads", "N", TAKES_VALUE, FOR_LOADED, set_threads, "workers at most"},
-    {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave"},
-    {"--repeat", "N", TAKES_VALUE, FOR_RUN, set_repeat, "call N times and report the median time"},
-    {"--timing-only", NULL, TAKES_NONE, FOR_RUN | FOR_PROFILE, set_timing_only, "modelled machines: count cycles, compute no values"},
-    {"--events", "N", TAKES_VALUE, FOR_PROFILE, set_events, "operations in the trace at most, the default is 200000; totals count all"},
-    {"--dim", "NAME=N", TAKES_VALUE, FOR_CHECK, set_dim, "a dimension's size (may be repeated for several sizes)"},
-    {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes"},
-    {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 2"},
-    {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2"},
-    {"--budget", "N", TAKES_VALUE, FOR_CODE, set_budget, "operations that one question about integer sets may take, the default is 2000000"},
-    {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file"},
-    {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR: an error until `import` is built"},
-    {"-MD", NULL, TAKES_NONE, FOR_COMPILE, set_depend, "write a depfile for make and ninja"},
-    {"-MF", "FILE", TAKES_WORD, FOR_COMPILE, set_depend_file, "where to (default: the output with the suffix .d)"},
-    {"-MT", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_target, "the target that it names"},
-    {"-MQ", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_quoted, "the same, quoted for make"},
-    {"-MP", NULL, TAKES_NONE, FOR_COMPILE, set_depend_phony, "a rule for each file that may go away"},
-    {"-W", "NAME", TAKES_JOINED, FOR_CODE, set_warning, "-Wname, -Wno-name, -Wall, -Werror, -Werror=name (see --help=diagnostics)"},
-    {"-fdiagnostics-color", "WHEN", TAKES_OPTIONAL, FOR_CODE, set_color, "auto, always or never"},
-    {"-fno-diagnostics-color", NULL, TAKES_NONE, FOR_CODE, set_no_color, NULL},
-    {"-fdiagnostics-format", "FORMAT", TAKES_VALUE, FOR_CODE, set_format, "text or json"},
-    {"--explain", NULL, TAKES_NONE, FOR_CODE, set_explain, "say why each tile, fusion, mode and axis was chosen, to stderr"},
-    {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "write the schedule that was chosen in place of C (default: standard output)"},
-    {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "write the program as task, tile or move level IR in place of C"},
-    {"--emit-bundles", NULL, TAKES_NONE, FOR_COMPILE, set_emit_bundles, "write the accelerator's program of bundles in place of C"},
-    {"--dump-after", "PASS", TAKES_VALUE, FOR_CODE, set_dump, "print the IR after a pass, or after all (see --help=passes)"},
-    {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass"},
-    {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run"},
-    {"--print-targets", NULL, TAKES_NONE, FOR_COMPILE, set_print_targets, "list the machines that are known"},
-    {"--help", "TOPIC", TAKES_OPTIONAL, FOR_ALL, set_help, "this text, or diagnostics, passes, directives"},
-    {"-h", NULL, TAKES_NONE, FOR_ALL, set_help, NULL},
-    {"--version", NULL, TAKES_NONE, FOR_ALL, set_version, "the version"},
+const Option options_table[] = {
+    {"-o", "FILE", TAKES_WORD, FOR_COMPILE, set_output, "write the C to FILE and its header beside it; '-': standard output", NULL},
+    {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file", NULL},
+    {"-o", "FILE.json", TAKES_WORD, FOR_PROFILE, set_output, "write the trace and the totals to FILE.json", NULL},
+    {"--html", "FILE", TAKES_VALUE, FOR_PROFILE, set_html, "write a report to FILE that a browser shows", NULL},
+    {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE", NULL},
+    {"--target", "NAME[,NAME]", TAKES_VALUE, FOR_CODE, set_target, "machines to compile for; code for several picks at run time (see --print-targets)", NULL},
+    {"--machine-set", "NAME=N,...", TAKES_VALUE, FOR_CODE, set_machine, "replace numbers of the machine's description, such as L1.size=128KiB", NULL},
+    {"-k", "KERNEL", TAKES_WORD, FOR_LOADED, set_kernel, "the kernel, where the file has several", NULL},
+    {"--threads", "N", TAKES_VALUE, FOR_LOADED, set_threads, "workers at most", NULL},
+    {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave", "auto serial static dynamic wave"},
+    {"--repeat", "N", TAKES_VALUE, FOR_RUN, set_repeat, "call N times and report the median time", NULL},
+    {"--timing-only", NULL, TAKES_NONE, FOR_RUN | FOR_PROFILE, set_timing_only, "modelled machines: count cycles, compute no values", NULL},
+    {"--events", "N", TAKES_VALUE, FOR_PROFILE, set_events, "operations in the trace at most, the default is 200000; totals count all", NULL},
+    {"--dim", "NAME=N", TAKES_VALUE, FOR_CHECK, set_dim, "a dimension's size (may be repeated for several sizes)", NULL},
+    {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes", NULL},
+    {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 2", NULL},
+    {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2", "0 1 2 3"},
+    {"--budget", "N", TAKES_VALUE, FOR_CODE, set_budget, "operations that one question about integer sets may take, the default is 2000000", NULL},
+    {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file", NULL},
+    {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR: an error until `import` is built", NULL},
+    {"-MD", NULL, TAKES_NONE, FOR_COMPILE, set_depend, "write a depfile for make and ninja", NULL},
+    {"-MF", "FILE", TAKES_WORD, FOR_COMPILE, set_depend_file, "where to (default: the output with the suffix .d)", NULL},
+    {"-MT", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_target, "the target that it names", NULL},
+    {"-MQ", "TARGET", TAKES_WORD, FOR_COMPILE, set_depend_quoted, "the same, quoted for make", NULL},
+    {"-MP", NULL, TAKES_NONE, FOR_COMPILE, set_depend_phony, "a rule for each file that may go away", NULL},
+    {"-W", "NAME", TAKES_JOINED, FOR_CODE, set_warning, "-Wname, -Wno-name, -Wall, -Werror, -Werror=name (see --help=diagnostics)", NULL},
+    {"-fdiagnostics-color", "WHEN", TAKES_OPTIONAL, FOR_CODE, set_color, "auto, always or never", "auto always never"},
+    {"-fno-diagnostics-color", NULL, TAKES_NONE, FOR_CODE, set_no_color, NULL, NULL},
+    {"-fdiagnostics-format", "FORMAT", TAKES_VALUE, FOR_CODE, set_format, "text or json", "text json"},
+    {"--explain", NULL, TAKES_NONE, FOR_CODE, set_explain, "say why each tile, fusion, mode and axis was chosen, to stderr", NULL},
+    {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "write the schedule that was chosen in place of C (default: standard output)", NULL},
+    {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "write the program as task, tile or move level IR in place of C", "task tile move bundles"},
+    {"--emit-bundles", NULL, TAKES_NONE, FOR_COMPILE, set_emit_bundles, "write the accelerator's program of bundles in place of C", NULL},
+    {"--dump-after", "PASS", TAKES_VALUE, FOR_CODE, set_dump, "print the IR after a pass, or after all (see --help=passes)", NULL},
+    {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass", NULL},
+    {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run", NULL},
+    {"--completion", "SHELL", TAKES_VALUE, FOR_COMPILE, set_completion, "print completion for bash or zsh", "bash zsh"},
+    {"--print-targets", NULL, TAKES_NONE, FOR_COMPILE, set_print_targets, "list the machines that are known", NULL},
+    {"--help", "TOPIC", TAKES_OPTIONAL, FOR_ALL, set_help, "this text, or diagnostics, passes, directives", "diagnostics passes directives"},
+    {"-h", NULL, TAKES_NONE, FOR_ALL, set_help, NULL, NULL},
+    {"--version", NULL, TAKES_NONE, FOR_ALL, set_version, "the version", NULL},
 };
-enum { NOPTIONS = sizeof table / sizeof *table };
+const int options_count = sizeof options_table / sizeof *options_table;
 
-static const struct { const char *name, *usage, *about; } commands[] = {
+const CommandRow options_commands[] = {
     [COMMAND_COMPILE] = {NULL, "ptoc FILE.pto -o FILE.c", "compile kernels to C"},
     [COMMAND_RUN] = {"run", "ptoc run FILE.pto [-k KERNEL] NAME=VALUE... [-o NAME=FILE]...", "compile a kernel and call it"},
     [COMMAND_CHECK] = {"check", "ptoc check FILE.pto [-k KERNEL] [--dim NAME=N]... [NAME=VALUE]...",
@@ -266,7 +214,7 @@ static const struct { const char *name, *usage, *about; } commands[] = {
                          "call a kernel and tell where its time and traffic go"},
     [COMMAND_INFO] = {"info", "ptoc info", "what the compiler sees of this machine"},
 };
-enum { NCOMMANDS = sizeof commands / sizeof *commands };
+const int options_ncommands = sizeof options_commands / sizeof *options_commands;
 
 void options_doing(const char *volatile *doing, const char *text)
 {
@@ -294,29 +242,62 @@ static const char *match(const Option *option, const char *arg, bool *next)
     return NULL;
 }
 
+// Whether `value` is one of the words that the option takes; what may be left out is fine.
+static bool is_choice(const Option *option, const char *value)
+{
+    if (!option->choices || (!*value && (option->takes == TAKES_OPTIONAL || option->takes == TAKES_JOINED)))
+        return true;
+    for (const char *p = option->choices; *p;) {
+        size_t n = strcspn(p, " ");
+        if (strlen(value) == n && strncmp(p, value, n) == 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+const char *options_command(Arena *a, Command c)
+{
+    const char *name = options_commands[c].name;
+    return name ? arena_printf(a, "ptoc %s", name) : "ptoc";
+}
+
+// `arg` is no option of this command: another one's, or a slip of the finger.
+static bool unknown_option(Parser *p, const char *arg, bool elsewhere)
+{
+    const char *command = options_command(p->arena, p->o->command);
+    const char *name = arena_strndup(p->arena, arg, strcspn(arg, "="));
+    Closest c = closest_start(name);
+    for (int k = 0; k < options_count; k++)
+        if (options_table[k].commands & 1u << p->o->command && strlen(options_table[k].name) > 2)
+            closest_consider(&c, options_table[k].name);
+    const char *hint = !elsewhere && c.best ? arena_printf(p->arena, ": did you mean %s?", c.best) : "";
+    return elsewhere ? fail(p, "%s is not an option of `%s`", arg, command) : fail(p, "unknown option %s%s", arg, hint);
+}
+
 static bool parse_option(Parser *p, const Words *args, int *at)
 {
     const char *arg = args->at[*at];
     bool elsewhere = false;
-    for (int k = 0; k < NOPTIONS; k++) {
+    for (int k = 0; k < options_count; k++) {
         bool next;
-        const char *value = match(&table[k], arg, &next);
+        const Option *option = &options_table[k];
+        const char *value = match(option, arg, &next);
         if (!value)
             continue;
-        if (!(table[k].commands & 1u << p->o->command)) {
+        if (!(option->commands & 1u << p->o->command)) {
             elsewhere = true;
             continue;
         }
         if (next && *at + 1 >= args->n)
-            return fail(p, "%s needs an argument: %s", arg, table[k].argument);
+            return fail(p, "%s needs an argument: %s", arg, option->argument);
         if (next)
             value = args->at[++*at];
-        return table[k].set(p, value);
+        if (!is_choice(option, value))
+            return fail(p, "%s: '%s' is not a value of %s, which takes one of: %s", arg, value, option->name, option->choices);
+        return option->set(p, value);
     }
-    if (elsewhere)
-        return fail(p, "%s is not an option of `ptoc%s%s`", arg, commands[p->o->command].name ? " " : "",
-                    commands[p->o->command].name ? commands[p->o->command].name : "");
-    return fail(p, "unknown option %s", arg);
+    return unknown_option(p, arg, elsewhere);
 }
 
 // NAME=...: a name, not a path.
@@ -417,10 +398,27 @@ static bool expand(Parser *p, const char *arg, Words *out)
 
 static Command command_of(const char *word)
 {
-    for (int c = 0; c < NCOMMANDS; c++)
-        if (commands[c].name && strcmp(commands[c].name, word) == 0)
+    for (int c = 0; c < options_ncommands; c++)
+        if (options_commands[c].name && strcmp(options_commands[c].name, word) == 0)
             return (Command)c;
     return COMMAND_COMPILE;
+}
+
+// A first word that is no option, no file and does not look like one was meant as a command.
+static bool check_command(Parser *p, const char *word)
+{
+    if (word[0] == '-' || word[0] == '@' || strpbrk(word, "./") || access(word, F_OK) == 0)
+        return true;
+    Closest c = closest_start(word);
+    const char *names = "";
+    for (int k = 0; k < options_ncommands; k++)
+        if (options_commands[k].name) {
+            closest_consider(&c, options_commands[k].name);
+            names = arena_printf(p->arena, "%s%s%s", names, *names ? ", " : "", options_commands[k].name);
+        }
+    if (c.best)
+        return fail(p, "'%s' is neither a file nor a command: did you mean `ptoc %s`?", word, c.best);
+    return fail(p, "'%s' is neither a file nor a command: the commands are %s", word, names);
 }
 
 static bool check_combination(Parser *p)
@@ -452,40 +450,9 @@ bool options_parse(Arena *a, int argc, char **argv, Options *options, const char
         args.n--;
         args.cap--;
     }
+    else if (ok && args.n > 0)
+        ok = check_command(&p, args.at[0]);
     ok = ok && parse_words(&p, &args) && check_combination(&p);
     *error = p.error;
     return ok;
-}
-
-// ---- help ----
-
-static void spelling(char *text, size_t size, const Option *o)
-{
-    static const char *const joints[] = {[TAKES_NONE] = "", [TAKES_JOINED] = "%s", [TAKES_WORD] = " %s", [TAKES_VALUE] = "=%s", [TAKES_OPTIONAL] = "[=%s]"};
-    int n = snprintf(text, size, "%s", o->name);
-    const char *joint = joints[o->takes];
-    const char *percent = strchr(joint, '%');
-    if (percent)
-        snprintf(text + n, size - (size_t)n, "%.*s%s%s", (int)(percent - joint), joint, o->argument, percent + 2);
-}
-
-void options_help(FILE *out, Command command)
-{
-    fprintf(out, "usage: %s\n       %s.\n\n", commands[command].usage, commands[command].about);
-    for (int k = 0; k < NOPTIONS; k++) {
-        char text[64];
-        if (!(table[k].commands & 1u << command) || !table[k].help)
-            continue;
-        spelling(text, sizeof text, &table[k]);
-        fprintf(out, "  %-28s %s\n", text, table[k].help);
-    }
-    if (FOR_LOADED & 1u << command)
-        fprintf(out, "\n  VALUE is a number, a .npy, .pgm or .ppm file, random(8000,8000:seed), zeros(...), ones(...) or iota(...).\n");
-    if (command != COMMAND_COMPILE)
-        return;
-    fprintf(out, "\nOther commands (each has its own --help):\n");
-    for (int c = 0; c < NCOMMANDS; c++)
-        if (commands[c].name)
-            fprintf(out, "  ptoc %-23s %s\n", commands[c].name, commands[c].about);
-    fprintf(out, "\n@FILE takes arguments from FILE. The manual: man ptoc, man 5 pto.\n");
 }

@@ -12,7 +12,7 @@
 
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_CHECK, COMMAND_PROFILE, COMMAND_INFO } Command;
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
-typedef enum { PRINT_NOTHING, PRINT_HELP, PRINT_VERSION, PRINT_TARGETS, PRINT_DIAGNOSTICS, PRINT_PASSES, PRINT_DIRECTIVES } PrintWhat;
+typedef enum { PRINT_NOTHING, PRINT_HELP, PRINT_VERSION, PRINT_TARGETS, PRINT_DIAGNOSTICS, PRINT_PASSES, PRINT_DIRECTIVES, PRINT_COMPLETION } PrintWhat;
 
 typedef VEC(const char *) Words;
 typedef struct { const char *name, *value; } Binding;                // NAME=VALUE
@@ -25,6 +25,7 @@ typedef struct {
     Command command;
     const char *input;              // "-": standard input; NULL: none
     PrintWhat print;
+    const char *shell;              // of PRINT_COMPLETION: bash or zsh
 
     // compile
     Words outputs;                  // -o, as given
@@ -59,7 +60,9 @@ typedef struct {
 
 // Parses argv. False: *error says what is wrong (usage, exit code 2).
 bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error);
+const char *options_command(Arena *a, Command c);        // as it is called: "ptoc run"
 void options_help(FILE *out, Command command);
+void options_complete(FILE *out, const char *shell);    // bash or zsh
 
 // "checking f": a text that lives until the next one.
 void options_doing(const char *volatile *doing, const char *text);
