@@ -109,13 +109,33 @@ static uint64_t element_bits(DType type, const Expr *x)
     return bits < 64 ? (uint64_t)x->i & ((UINT64_C(1) << bits) - 1) : (uint64_t)x->i;
 }
 
-// The value of its constant borders; 0: there is none, or it is all zeros.
-static uint64_t fill_of(const Operand *o)
+// The value of its constant borders; NULL: there is none.
+static const Expr *fill_of(const Operand *o)
 {
     for (int d = 0; d < o->rank; d++)
         if (o->dim[d].border == BORDER_CONST)
-            return element_bits(o->tensor->type, o->tensor->border[d].value);
-    return 0;
+            return o->tensor->border[d].value;
+    return NULL;
+}
+
+// Its bits as a number of the table; those that would be taken for the position of a value become one, as a parameter does.
+static const char *fill_number(Tables *t, const Expr *x)
+{
+    uint64_t bits = x->op == OP_CONST ? element_bits(x->type, x) : UINT64_MAX;
+    return bits > INT64_MAX ? value(t, x) : arena_printf(t->e->a, "%" PRIu64, bits);
+}
+
+// The same where a launch passes it, from the frame `f`.
+static const char *fill_value(Emit *e, const Expr *x)
+{
+    if (x->op == OP_CONST)
+        return arena_printf(e->a, "(int64_t)UINT64_C(%" PRIu64 ")", element_bits(x->type, x));
+    const Expr *read = x->op == OP_CONVERT ? x->args[0] : x;
+    const char *stored = arena_printf(e->a, "f.%s", e->tensor[read->tensor->id]);
+    if (x->op == OP_CONVERT)
+        stored = c_convert(e, read->type, x->type, c_load(e, read->tensor, stored));
+    bool wide = x->type == DT_F32 || x->type == DT_F64;
+    return wide ? arena_printf(e->a, "(int64_t)pto_bits_%s(%s)", dtype_name(x->type), stored) : arena_printf(e->a, "(int64_t)(%s)", stored);
 }
 
 static void emit_operand(Tables *t, const Operand *o)
@@ -130,7 +150,7 @@ static void emit_operand(Tables *t, const Operand *o)
     if (o->buffer && o->buffer->slots > 1)
         fprintf(t->out, ", .slots = %d, .slot_digits = %d, .slot_bytes = %s", o->buffer->slots, o->digits, number(t, o->buffer->bytes));
     if (fill_of(o))
-        fprintf(t->out, ", .fill = UINT64_C(%#" PRIx64 ")", fill_of(o));
+        fprintf(t->out, ", .fill = %s", fill_number(t, fill_of(o)));
     fprintf(t->out, ", .rank = %d", o->rank);
     if (o->rank) {
         fprintf(t->out, ", .dim = {\n");
@@ -411,7 +431,7 @@ static void emit_launch(Emit *e, int number, const Values *v, const char *tag)
     if (v->n) {
         c_line(e, "const int64_t %s[] = {", values);
         for (int i = 0; i < v->n; i++)
-            c_line(e, "    %s,", c_index(e, v->at[i]));
+            c_line(e, "    %s,", v->at[i]->type == DT_INDEX ? c_index(e, v->at[i]) : fill_value(e, v->at[i]));
         c_line(e, "};");
     }
     c_line(e, "const pto_launch pto_launch%d = { .machine = &%s, .program = &%s, .grid = run%d, .values = %s, .nvalues = %d, .ntensors = (int)(sizeof pto_tensors%d / sizeof *pto_tensors%d), .tensors = pto_tensors%d, .frame = &f };",

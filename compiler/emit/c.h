@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct { const Index *index; const char *name; } Bound;
 typedef enum { REG_SCALAR, REG_VECTOR } RegisterForm;
-typedef VEC(const Expr *) Values;
+typedef VEC(const Expr *) Values;          // indices, and values of borders in the types of their tensors
 
 typedef struct {
     Arena *a;

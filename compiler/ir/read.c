@@ -409,9 +409,13 @@ static Border read_border(IrReader *r, const TreeBorder *t) {
             b.kind = kinds[i].kind;
     if (b.kind == BORDER_NONE || (b.kind == BORDER_CONST) != (t->value != NULL))
         irread_fail(r, t->range, "no border");
-    if (t->value)
-        b.value = irread_expr(r, t->value);
     return b;
+}
+
+// Values of borders may be parameters, which come later in the text.
+static void read_border_values(IrReader *r) {
+    for (int i = 0; i < r->borders.n; i++)
+        r->borders.at[i].border->value = irread_expr(r, r->borders.at[i].value);
 }
 
 static void read_dimension(IrReader *r, const TreeDim *t, Expr **lo, Expr **hi, Border *border) {
@@ -421,6 +425,9 @@ static void read_dimension(IrReader *r, const TreeDim *t, Expr **lo, Expr **hi, 
     else
         *hi = irread_expr(r, t->extent);
     *border = read_border(r, &t->border);
+    IrPendingBorder pending = {.border = border, .value = t->border.value};
+    if (pending.value)
+        VEC_PUSH(r->arena, &r->borders, pending);
 }
 
 static Tensor *read_tensor(IrReader *r, const char *name, Range range, const TreeType *type, TensorKind kind) {
@@ -591,6 +598,7 @@ void irread_kernel(IrReader *r, const TreeFile *f, const TreeKernel *t) {
     read_inputs(r, t);
     read_outputs(r, t);
     read_locals(r, t);
+    read_border_values(r);
     bind_dims(r, t);
     for (int i = 0; i < t->where.n; i++)
         VEC_PUSH(r->arena, &r->kernel->where, irread_expr(r, t->where.at[i]));

@@ -8,6 +8,8 @@
 
 typedef struct { const char *name; Expr *is; } IrValue;              // `value size1: (N + 7) / 8;`
 
+typedef struct { Border *border; const Tree *value; } IrPendingBorder;
+
 typedef struct {
     Arena *arena;
     Diags *diags;
@@ -15,6 +17,7 @@ typedef struct {
     struct IrName *names;     // of dims and tensors
     VEC(Index *) scope;       // innermost last; cut it back where a scope ends
     VEC(IrValue) values;      // of the grid at hand
+    VEC(IrPendingBorder) borders;    // whose values are read when all tensors are known
     const char *level;        // below "task", lines of the tile level are passed over by irread_kernel
     bool failed;
 } IrReader;

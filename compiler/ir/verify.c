@@ -277,7 +277,10 @@ static bool border(Verifier *v, const Tensor *t, const Border *b) {
         return irverify_bad(v, "a border with a value that it cannot have, or without one");
     if (!b->value)
         return true;
-    return irverify_expr(v, b->value) && ((b->value->op == OP_CONST && b->value->type == t->type) || irverify_bad(v, "a border that is no constant of the tensor's type"));
+    const Expr *x = b->value->op == OP_CONVERT ? b->value->args[0] : b->value;
+    bool scalar = x->op == OP_READ && x->tensor && x->tensor->kind == TENSOR_INPUT && x->tensor->rank == 0 && dtype_widens(x->type, t->type);
+    bool good = b->value->type == t->type && (b->value->op == OP_CONST || scalar);
+    return irverify_expr(v, b->value) && (good || irverify_bad(v, "a border that is no constant or scalar parameter of the tensor's type"));
 }
 
 static bool initial(Verifier *v, const Tensor *t) {

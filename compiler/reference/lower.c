@@ -242,16 +242,30 @@ static bool refuse(Run *r, RefStatus status, const Tensor *t, const char *messag
     return false;
 }
 
+static Value scalar_value(const RefTensor *x)
+{
+    if (!x->data)                                     // only shapes are asked for
+        return value_int(0);
+    return dtype_is_float(x->type) ? value_float(element_load_float(x->type, x->data)) : value_int(element_load_int(x->type, x->data));
+}
+
+static Value border_value(const Run *r, const Expr *e)
+{
+    switch (e->op) {
+    case OP_READ: return scalar_value(r->cells[e->tensor->id].data);
+    case OP_CONVERT: return value_convert(e->type, e->args[0]->type, border_value(r, e->args[0]));
+    default: return dtype_is_float(e->type) ? value_float(e->f) : value_int(e->i);
+    }
+}
+
+// When the scalar inputs are there.
 static void border_values(Run *r, Cells *c)
 {
     const Tensor *t = c->tensor;
     c->border = ARENA_ARRAY(r->arena, Value, t->rank);
-    bool is_float = dtype_is_float(t->type);
     for (int k = 0; k < t->rank; k++) {
-        const Expr *e = t->border ? t->border[k].value : NULL;
-        c->border[k] = is_float ? value_float(0) : value_int(0);
-        if (t->border && t->border[k].kind == BORDER_CONST && e && e->op == OP_CONST)
-            c->border[k] = is_float ? value_float(e->f) : value_int(e->i);
+        bool constant = t->border && t->border[k].kind == BORDER_CONST;
+        c->border[k] = constant ? border_value(r, t->border[k].value) : dtype_is_float(t->type) ? value_float(0) : value_int(0);
     }
 }
 
@@ -272,7 +286,6 @@ static bool lower_tensor(Run *r, const Tensor *t, RefTensor *input, int64_t *roo
     c->tensor = t;
     if (!ref_shape(r->kernel, t, r->dims, &shape))
         return refuse(r, REF_SHAPE, t, arena_printf(r->arena, "the shape of '%s' cannot be computed", t->name));
-    border_values(r, c);
     if (t->kind == TENSOR_INPUT) {
         if (!input || !same_shape(input, &shape))
             return refuse(r, REF_SHAPE, t, arena_printf(r->arena, "the input '%s' has another shape or type", t->name));
@@ -319,6 +332,8 @@ bool run_lower(Run *r, RefTensor *const *inputs)
         if (!lower_tensor(r, t, input, &room))
             return false;
     }
+    for (int i = 0; i < k->tensors.n; i++)
+        border_values(r, &r->cells[i]);
     for (int i = 0; i < k->tensors.n; i++)
         if (k->tensors.at[i]->init)
             r->cells[i].init = &r->cells[k->tensors.at[i]->init->id];

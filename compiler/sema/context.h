@@ -137,6 +137,8 @@ void sema_left_side(Sema *s, EquationInfo *e);
 
 // Sets type, extents and borders of a tensor from its declaration; false after an error.
 bool sema_tensor_type(Sema *s, TensorInfo *t, const TreeType *type);
+// Sets the values of its borders, when all parameters have their types; false after an error.
+bool sema_border_values(Sema *s, TensorInfo *t, const TreeType *type);
 // Whether two index expressions are equal for all sizes; whether one is never negative.
 bool sema_same(Sema *s, Expr *x, Expr *y);
 bool sema_nonnegative(Sema *s, Expr *x);

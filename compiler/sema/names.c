@@ -163,28 +163,30 @@ static void add_declarations(Sema *s)
     }
 }
 
-static void type_of_name(Sema *s, const char *name, Range range, const TreeType *type)
+typedef bool (*TypeStep)(Sema *s, TensorInfo *t, const TreeType *type);
+
+static void type_of_name(Sema *s, TypeStep step, const char *name, Range range, const TreeType *type)
 {
     Symbol *symbol = sema_find(s, name);
     // A second definition of the name was reported; it has no tensor of its own.
-    if (!symbol || symbol->kind != SYM_TENSOR || symbol->range.begin != range.begin) return;
-    if (!sema_tensor_type(s, symbol->tensor, type)) symbol->tensor->failed = true;
+    if (!symbol || symbol->kind != SYM_TENSOR || symbol->range.begin != range.begin || symbol->tensor->failed) return;
+    if (!step(s, symbol->tensor, type)) symbol->tensor->failed = true;
 }
 
-static void type_declared(Sema *s)
+static void type_declared(Sema *s, TypeStep step)
 {
     for (int i = 0; i < s->tree->inputs.n; i++) {
         const TreeParam *p = &s->tree->inputs.at[i];
-        type_of_name(s, p->name, p->range, &p->type);
+        type_of_name(s, step, p->name, p->range, &p->type);
     }
     for (int i = 0; i < s->tree->outputs.n; i++) {
         const TreeParam *p = &s->tree->outputs.at[i];
-        type_of_name(s, p->name, p->range, &p->type);
+        type_of_name(s, step, p->name, p->range, &p->type);
     }
     for (int i = 0; i < s->tree->stmts.n; i++) {
         const TreeStmt *stmt = s->tree->stmts.at[i];
         if (stmt->kind != STMT_DECL || stmt->names.n == 0) continue;
-        type_of_name(s, stmt->names.at[0].name, stmt->names.at[0].range, &stmt->type);
+        type_of_name(s, step, stmt->names.at[0].name, stmt->names.at[0].range, &stmt->type);
     }
 }
 
@@ -439,7 +441,8 @@ bool sema_names(Sema *s)
     add_inputs(s);
     add_outputs(s);
     add_declarations(s);
-    type_declared(s);
+    type_declared(s, sema_tensor_type);
+    type_declared(s, sema_border_values);
     for (int i = 0; i < s->tree->where.n; i++) add_assumption(s, s->tree->where.at[i]);
     clip_locals(s);
     locate_dims(s);

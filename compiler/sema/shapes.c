@@ -1,8 +1,8 @@
 // Declared types: element type, extents and borders; and small proofs about extents.
 //
 // An extent is affine in the dims; `a..b` gives both ends. A border stands at a dimension or after the type, for all
-// dimensions that have none of their own; the value of `const(e)` is a constant of the tensor's type. Extents are
-// compared first by their simplified form and only then with isl, under the kernel's assumptions.
+// dimensions that have none of their own; the value of `const(e)` is a constant of the tensor's type, or a scalar parameter,
+// which may come later in the text. Extents are compared first by their simplified form and only then with isl, under the kernel's assumptions.
 //
 // Test: tests/unit/test_sema.c
 #include "sema/context.h"
@@ -112,27 +112,19 @@ static bool border_kind(Sema *s, const TreeBorder *b, BorderKind *kind)
     return false;
 }
 
-static bool border_value(Sema *s, const TreeBorder *b, DType type, Border *out)
+static bool border_takes(Sema *s, const TreeBorder *b, BorderKind kind)
 {
-    if (out->kind != BORDER_CONST) {
-        if (!b->value) return true;
+    if (kind != BORDER_CONST && b->value) {
         sema_error(s, D_BORDER, b->value->range, "border `%s` takes no value", b->kind);
         sema_help(s, "`const(e)` is the border with a value");
         return false;
     }
-    if (!b->value) {
+    if (kind == BORDER_CONST && !b->value) {
         sema_error(s, D_BORDER, b->range, "border `const` needs a value");
         sema_help(s, "write `const(e)`, for example `const(-inf)`");
         return false;
     }
-    Typer t = {.sema = s};
-    Expr *e = sema_expr(&t, b->value);
-    if (e) e = type_coerce(&t, e, type, "the border's value");
-    if (!e) return false;
-    out->value = expr_simplify(s->arena, e);
-    if (out->value->op == OP_CONST) return true;
-    sema_error(s, D_BORDER, b->value->range, "the value of a border must be a constant");
-    return false;
+    return true;
 }
 
 static bool set_border(Sema *s, const TreeBorder *b, Tensor *t, int dim)
@@ -140,7 +132,13 @@ static bool set_border(Sema *s, const TreeBorder *b, Tensor *t, int dim)
     Border *out = &t->border[dim];
     out->range = b->range;
     if (!b->kind) return true;
-    return border_kind(s, b, &out->kind) && border_value(s, b, t->type, out);
+    return border_kind(s, b, &out->kind) && border_takes(s, b, out->kind);
+}
+
+static const TreeBorder *border_of(const TreeType *type, int dim)
+{
+    const TreeBorder *own = &type->dims.at[dim].border;
+    return own->kind ? own : &type->border;
 }
 
 static bool set_borders(Sema *s, const TreeType *type, Tensor *t)
@@ -150,9 +148,79 @@ static bool set_borders(Sema *s, const TreeType *type, Tensor *t)
         return false;
     }
     // Checked once even when each dimension has a border of its own.
+    for (int d = 0; d < t->rank; d++)
+        if (!set_border(s, border_of(type, d), t, d)) return false;
+    return true;
+}
+
+// ---- their values ----
+
+// The first name in it that is no constant of the language.
+static const Tree *named_in(const Tree *e)
+{
+    bool name = e->kind == TREE_NAME || e->kind == TREE_INDEX;
+    if (name && (e->kind == TREE_INDEX || (strcmp(e->text, "inf") != 0 && strcmp(e->text, "nan") != 0))) return e;
+    for (int i = 0; i < e->args.n; i++) {
+        const Tree *found = named_in(e->args.at[i]);
+        if (found) return found;
+    }
+    return e->body ? named_in(e->body) : NULL;
+}
+
+static void report_value(Sema *s, const Tree *value, const Tree *name)
+{
+    Symbol *symbol = sema_find(s, name->text);
+    if (symbol && symbol->kind == SYM_POISON) return;
+    sema_error(s, D_BORDER, value->range, "the value of a border must be a constant or a scalar parameter");
+    bool scalar = symbol && symbol->kind == SYM_TENSOR && symbol->tensor->tensor->kind == TENSOR_INPUT && symbol->tensor->tensor->rank == 0;
+    if (scalar) sema_help(s, "the parameter alone: compute with it before the call");
+    else if (!symbol) sema_help(s, "`%s` is no parameter: is it one of another name?", name->text);
+    else sema_help(s, "add a parameter for it, such as `%s_border: f32`", name->text);
+}
+
+// A parameter in the tensor's type; it may be declared after the tensor.
+static Expr *parameter_value(Sema *s, const Tree *value, const Tensor *t)
+{
+    Symbol *symbol = value->kind == TREE_NAME ? sema_find(s, value->text) : NULL;
+    bool scalar = symbol && symbol->kind == SYM_TENSOR && symbol->tensor->tensor->kind == TENSOR_INPUT;
+    if (!scalar || (symbol->tensor->typed && symbol->tensor->tensor->rank > 0)) {
+        report_value(s, value, named_in(value));
+        return NULL;
+    }
+    symbol->used = true;
+    Tensor *from = symbol->tensor->tensor;
+    if (!symbol->tensor->typed) return NULL;
+    if (!dtype_widens(from->type, t->type)) {
+        sema_error(s, D_TYPE, value->range, "the border of `%s` is %s, but `%s` is %s", t->name, dtype_name(t->type), from->name, dtype_name(from->type));
+        sema_help(s, "make it a parameter of type %s", dtype_name(t->type));
+        return NULL;
+    }
+    Expr *read = expr_new(s->arena, OP_READ, from->type, value->range, 0, NULL);
+    read->tensor = from;
+    return expr_convert(s->arena, t->type, read);
+}
+
+static Expr *constant_value(Sema *s, const Tree *value, const Tensor *t)
+{
+    Typer typer = {.sema = s};
+    Expr *e = sema_expr(&typer, value);
+    if (e) e = type_coerce(&typer, e, t->type, "the border's value");
+    if (!e) return NULL;
+    e = expr_simplify(s->arena, e);
+    if (e->op == OP_CONST) return e;
+    sema_error(s, D_BORDER, value->range, "the value of a border must be a constant or a scalar parameter");
+    return NULL;
+}
+
+bool sema_border_values(Sema *s, TensorInfo *info, const TreeType *type)
+{
+    Tensor *t = info->tensor;
     for (int d = 0; d < t->rank; d++) {
-        const TreeBorder *own = &type->dims.at[d].border;
-        if (!set_border(s, own->kind ? own : &type->border, t, d)) return false;
+        Border *b = &t->border[d];
+        if (b->kind != BORDER_CONST) continue;
+        const Tree *value = border_of(type, d)->value;
+        b->value = named_in(value) ? parameter_value(s, value, t) : constant_value(s, value, t);
+        if (!b->value) return false;
     }
     return true;
 }

@@ -314,7 +314,7 @@ static const struct { const char *from, *to, *message; } refusals[] = {
     {"f16(e[i, 0] / f32(3.0))", "f16(sum(k in 0..N) e[k, 0])", "a reduction inside an expression after normalize"},
     {"scan(+, j, reverse)", "scan(+, k)", "a scan has an operator and an index"},
     {"border zero", "border none", "no border"},
-    {"const(f32(-inf))", "const(f16(-inf))", "a border that is no constant of the tensor's type"},
+    {"const(f32(-inf))", "const(f16(-inf))", "a border that is no constant or scalar parameter of the tensor's type"},
     {"tensor m inferred", "tensor x inferred", "'x' is defined twice"},
     {"where D >= 1", "where D + 1", "a condition of type index"},
     {"equation m map 0: m[i]", "equation m map 0: m[i, i]", "a left side is one tensor"},

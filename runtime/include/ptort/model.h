@@ -102,7 +102,7 @@ typedef struct pto_operand {
     pto_num slot_bytes;
     int rank;
     pto_dim dim[PTO_MAX_DIMS];
-    uint64_t fill;               // PTO_BORDER_CONST: the element, as stored
+    pto_num fill;                // PTO_BORDER_CONST: the element, as stored, in the low bits
 } pto_operand;
 
 // ---- operations ---------------------------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ static bool execute_copy(Launch *L, const Instance *in, const Work *w) {
     bool constant = false;
     for (int d = 0; d < from->of->rank; d++)
         constant |= from->of->dim[d].border == PTO_BORDER_CONST;
-    copy_mapped(to, target, from, source, offset, constant ? from->of->fill : 0);
+    copy_mapped(to, target, from, source, offset, constant ? (uint64_t)from->of->fill : 0);
     return true;
 }
 

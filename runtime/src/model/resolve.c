@@ -115,10 +115,9 @@ static bool resolve_operand(Launch *L, const Op *o, int k, Operand *to) {
     to->slot_digits = from->slot_digits;
     to->slots = from->slots;
     to->rank = from->rank;
-    to->fill = from->fill;
     if (from->slots < 0 || from->slot_digits < 0 || from->slot_digits > PTO_MAX_DIGITS || (from->slots > 1 && to->tensor))
         return model_refuse(L, WHERE "slots of operand %d", HERE, k);
-    if (!affine(L, &from->address, &to->address) || !number(L, from->slot_bytes, &to->slot_bytes))
+    if (!affine(L, &from->address, &to->address) || !number(L, from->slot_bytes, &to->slot_bytes) || !number(L, from->fill, &to->fill))
         return false;
     for (int d = 0; d < from->rank; d++) {
         const pto_dim *a = &from->dim[d];

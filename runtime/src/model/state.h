@@ -52,7 +52,7 @@ typedef struct Operand {
     int64_t slots, slot_bytes;
     int slot_digits, rank;
     Dim dim[PTO_MAX_DIMS];
-    uint64_t fill;
+    int64_t fill;
 } Operand;
 
 typedef struct Op {
