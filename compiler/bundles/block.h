@@ -39,6 +39,8 @@ typedef struct { Stmt *s; BlockKind kind; BlockIndex index[MAX_INDICES]; } Block
 // A box of a tensor's subscripts.
 typedef struct { int rank; Span dim[MAX_BOX]; } Window;
 
+typedef VEC(Window) Windows;
+
 // What is held of a tensor near the units, or on the way there.
 typedef struct {
     Tensor *tensor;
@@ -47,6 +49,7 @@ typedef struct {
     bool guarded;                // and may not be read at all, where it is empty
     int level;                   // the digits on which it depends
     Window window, all;          // of a block; of the task
+    Windows reads;               // those that `window` holds, where more than one
     Expr *stride[MAX_BOX];
     Buffer *buffer;              // where the unit finds it
 } Held;
@@ -103,6 +106,8 @@ Span block_span(Block *b, const BlockStmt *s, int idx, int level);
 bool block_window(Block *b, const BlockStmt *s, const Tensor *t, Expr *const *subs, int level, Window *w);
 // *w grows to hold x too.
 void block_union(Block *b, const Tensor *t, Window *w, const Window *x);
+bool block_is_fixed(const Span *x);                              // the same in all tasks and iterations
+bool block_writes(const Block *b, const Tensor *t);
 // The digits on which a window depends: one more than the last.
 int block_level(const Block *b, const Window *w);
 
@@ -111,9 +116,18 @@ int block_level(const Block *b, const Window *w);
 Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, const int *layout, Expr **stride, int level);
 Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level);
 void block_must_exist(Block *b, const Tensor *t);               // shapes without a border to repeat do not fit
-Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);
+Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);      // one plane of what is folded
 void block_allocate(Block *b);                                   // addresses, needs, `fits`
 int64_t block_share(const Block *b, int memory);                 // bytes that a task may use
+
+// planes.c: dimensions of which a tensor keeps a few planes, used round and round
+bool block_is_folded(const Block *b, const Tensor *t, int d);
+// A box of one plane in such a dimension: a border of it is applied, and its start is then that of the plane among those that are kept.
+void block_fold(Block *b, BoxDim *x, const Tensor *t, int d, Affine *offset);
+typedef void PlaneMove(Block *b, const Window *w, unsigned filled, void *data);       // filled: dimensions in which nobody reads the plane
+// Calls `move` for the parts of a window that lie in one piece in memory; of `reads` (NULL: all of it is) some planes are no part.
+void block_each_plane(Block *b, const Tensor *t, const Window *w, const Windows *reads, PlaneMove *move, void *data);
+void block_fill_plane(Block *b, Operand *o, int d);              // what is read there is nothing
 
 // wish.c: what a schedule asks for
 int wish_slots(const Block *b, const Tensor *t, int otherwise);

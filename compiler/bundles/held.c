@@ -51,8 +51,10 @@ static void note_window(Block *b, Tensor *t, const Window *w, const Window *all,
         h->bordered = bordered;
         h->guarded = guarded;
         h->all = *all;
+        VEC_PUSH(b->a, &h->reads, *w);
         return;
     }
+    VEC_PUSH(b->a, &h->reads, *w);
     h->bordered = h->bordered || bordered;
     h->guarded = h->guarded || guarded;
     block_union(b, t, &h->window, w);

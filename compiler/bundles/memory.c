@@ -72,8 +72,8 @@ static void add_offset(Block *b, Operand *o, const Tensor *t, int d, Expr *strid
 {
     const Storage *st = &b->t->storage[t->id];
     Affine from = o->dim[d].at.start;
-    if (st->kind != STORE_PARAM && st->dim[d].kind == DIM_MODULO)
-        from.base = block_op2(b, OP_MOD, from.base ? from.base : block_int(b, 0), block_int(b, st->dim[d].modulo));
+    if (block_is_folded(b, t, d))
+        block_fold(b, &o->dim[d], t, d, &from);
     else
         from.base = block_op2(b, OP_SUB, from.base ? from.base : block_int(b, 0), st->kind == STORE_PARAM ? t->lo[d] : st->dim[d].base);
     Affine bytes = { .base = block_mul(b, from.base, stride) };

@@ -90,38 +90,63 @@ void block_move(Block *b, Operand from, Operand to, When when, const Equation *e
     }
 }
 
+// ---- between a tensor and the chip ------------------------------------------------------------------------------------------
+
+// The other side of such a move: what is held of the tensor.
+typedef struct { Tensor *tensor; Buffer *buffer; const Window *window; Expr *const *stride; int level; bool bordered, out; When when; const Equation *eq; } Side;
+
+static void move_plane(Block *b, const Window *w, unsigned filled, void *data)
+{
+    const Side *s = data;
+    Operand there = block_on_chip(b, s->buffer, s->window, s->stride, w, s->level);
+    Operand here = block_in_memory(b, s->tensor, w, s->bordered || filled);
+    for (int d = 0; d < w->rank; d++)
+        if (filled >> d & 1)
+            block_fill_plane(b, &here, d);
+    if (s->out)
+        block_move(b, there, here, s->when, s->eq);
+    else
+        block_move(b, here, there, s->when, s->eq);
+}
+
 // Brings a window of a tensor to where its unit finds it.
 void block_fetch(Block *b, Held *h, const Window *wide, int memory, const Equation *eq)
 {
     int stop = block_stop(b, 0, memory);
     const Window *first = stop > 0 && wide ? wide : &h->window;
+    Expr *stride[MAX_BOX];
+    int level = stop > 0 ? block_level(b, first) : h->level;
+    Side side = { .tensor = h->tensor, .window = first, .stride = stop > 0 ? stride : h->stride, .level = level, .bordered = h->bordered, .when = block_once(b, level), .eq = eq };
     if (h->guarded)
         block_must_exist(b, h->tensor);
-    Operand from = block_in_memory(b, h->tensor, first, h->bordered);
     if (stop > 0) {
-        Expr *stride[MAX_BOX];
-        int level = block_level(b, first);
-        Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, first, b->layout[h->tensor->id], stride, level);
-        x->ahead = wish_ahead(b, h->tensor);
-        block_move(b, from, block_on_chip(b, x, first, stride, first, level), block_once(b, level), eq);
-        from = block_on_chip(b, x, first, stride, &h->window, level);
+        side.buffer = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, first, b->layout[h->tensor->id], stride, level);
+        side.buffer->ahead = wish_ahead(b, h->tensor);
+        block_each_plane(b, h->tensor, first, &h->reads, move_plane, &side);
     }
     h->buffer = block_buffer(b, block_called(b, h->tensor, memory), memory, h->tensor, &h->window, b->layout[h->tensor->id], h->stride, h->level);
-    block_move(b, from, block_on_chip(b, h->buffer, &h->window, h->stride, &h->window, h->level), block_once(b, h->level), eq);
+    Operand there = block_on_chip(b, h->buffer, &h->window, h->stride, &h->window, h->level);
+    if (stop > 0)
+        block_move(b, block_on_chip(b, side.buffer, first, stride, &h->window, level), there, block_once(b, h->level), eq);
+    side.buffer = h->buffer;
+    if (stop <= 0)
+        block_each_plane(b, h->tensor, first, &h->reads, move_plane, &side);
 }
 
 // What a statement has written goes to the tensor.
 void block_send(Block *b, const Held *h, const Window *w, int level, When when, const Equation *eq)
 {
     int memory = h->buffer->memory, stop = block_stop(b, memory, 0);
-    Operand from = block_on_chip(b, h->buffer, &h->window, h->stride, w, h->level);
+    Side side = { .tensor = h->tensor, .buffer = h->buffer, .window = &h->window, .stride = h->stride, .level = h->level, .out = true, .when = when, .eq = eq };
+    Expr *stride[MAX_BOX];
     if (stop > 0) {
-        Expr *stride[MAX_BOX];
         Buffer *x = block_buffer(b, block_called(b, h->tensor, stop), stop, h->tensor, w, b->layout[h->tensor->id], stride, level);
         x->slots = level ? wish_slots(b, h->tensor, b->out_slots) : 1;
-        Operand there = block_on_chip(b, x, w, stride, w, level);
-        block_move(b, from, there, when, eq);
-        from = there;
+        block_move(b, block_on_chip(b, h->buffer, &h->window, h->stride, w, h->level), block_on_chip(b, x, w, stride, w, level), when, eq);
+        side.buffer = x;
+        side.window = w;
+        side.stride = stride;
+        side.level = level;
     }
-    block_move(b, from, block_in_memory(b, h->tensor, w, false), when, eq);
+    block_each_plane(b, h->tensor, w, NULL, move_plane, &side);
 }

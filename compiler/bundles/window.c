@@ -177,7 +177,7 @@ static void give_cut(Block *b, Span *x)
     x->hi = block_add(b, x->lo, x->size);
 }
 
-static bool is_fixed(const Span *x)
+bool block_is_fixed(const Span *x)
 {
     for (int v = 0; v < MAX_IVS; v++)
         if (!block_same(x->start.step[v], NULL))
@@ -188,7 +188,7 @@ static bool is_fixed(const Span *x)
 static bool join(Block *b, Span *x, Span y)
 {
     Expr *shift = minus(b, y.start.base, x->start.base), *longer = minus(b, y.size, x->size);
-    if (!same_steps(x, &y) || shift->op != OP_CONST || longer->op != OP_CONST || (!x->hi != !y.hi && !is_fixed(x)))
+    if (!same_steps(x, &y) || shift->op != OP_CONST || longer->op != OP_CONST || (!x->hi != !y.hi && !block_is_fixed(x)))
         return false;
     int64_t start = shift->i < 0 ? shift->i : 0, end = shift->i + longer->i > 0 ? shift->i + longer->i : 0;
     if (x->hi || y.hi) {
@@ -202,7 +202,7 @@ static bool join(Block *b, Span *x, Span y)
     return true;
 }
 
-static bool is_written_here(const Block *b, const Tensor *t)
+bool block_writes(const Block *b, const Tensor *t)
 {
     for (int i = 0; i < b->nstmts; i++)
         if (b->stmts[i].s->eq->lhs == t)
@@ -217,7 +217,7 @@ void block_union(Block *b, const Tensor *t, Window *w, const Window *x)
             continue;
         if (t->border[d].kind != BORDER_NONE)
             block_refuse(b, "`%s` is read across its border in two ways", t->name);
-        if (is_written_here(b, t))
+        if (block_writes(b, t))
             block_refuse(b, "`%s` is read in two places while it is written", t->name);
         w->dim[d] = (Span){ .start.base = t->lo[d], .size = minus(b, t->hi[d], t->lo[d]) };
     }
