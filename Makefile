@@ -174,11 +174,14 @@ JOBS ?= 2
 T ?=
 run_tests = CC='$(CC)' CONFIG='$(CONFIG)' $(BUILD)/tests/run/run -j $(JOBS) -b $(BUILD)
 
-check: ## all tests; T=GROUP or T=GROUP/NAME for some of them, JOBS=N at once
+check: ## all tests; T=GROUP or T=GROUP/NAME for some of them, T=^GROUP for the others, JOBS=N at once
 	@CC='$(CC)' .ci/deps check
 	@+$(MAKE) --no-print-directory check-only
 check-only: all $(tools) $(unit) # what `make check` does once the tools are there
-	@$(run_tests) $(T)
+	@$(run_tests) $(foreach t,$(T),'$t')
+check-long: ## all tests, and the sweeps that are too long for every day
+	@CC='$(CC)' .ci/deps check
+	@+PTO_LONG=1 $(MAKE) --no-print-directory check-only
 fuzz: all $(tools) ## random programs against the reference evaluator until one fails; SEED=N
 	@mkdir -p $(BUILD)/tests/fuzz/found
 	@CC='sh tests/fuzz/cc.sh -O1 $(CC)' PTOC=$(BUILD)/bin/ptoc $(BUILD)/tests/fuzz/fuzz -s $(SEED) -o $(BUILD)/tests/fuzz/found
@@ -237,5 +240,5 @@ help: ## this list
 	@echo '  CONFIG=release|debug|asan|tsan|coverage  CC=gcc|clang  CFLAGS=...  BUILD=folder'
 
 always:
-.PHONY: all check check-only fuzz mutate demo bench bench-model install install-only uninstall clean help always
+.PHONY: all check check-only check-long fuzz mutate demo bench bench-model install install-only uninstall clean help always
 -include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(tool_obj:.o=.d) $(mutate_obj:.o=.d)

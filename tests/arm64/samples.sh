@@ -5,7 +5,7 @@
 # has to bear, and then calls nothing else of it.
 set -eu
 for tool in qemu-aarch64 aarch64-linux-gnu-gcc; do
-    command -v $tool >/dev/null 2>&1 || { echo "$tool is not installed"; exit 77; }
+    command -v $tool >/dev/null 2>&1 || { echo "$tool is not installed (.ci/deps arm64)"; exit 77; }
 done
 [ "$CONFIG" = release ] || { echo "instrumented build"; exit 77; }
 cross=aarch64-linux-gnu-gcc

@@ -5,7 +5,7 @@ browser=
 for name in chromium chromium-browser google-chrome; do
     [ -n "$browser" ] || browser=$(command -v $name || true)
 done
-[ -n "$browser" ] || { echo "chromium is not installed"; exit 77; }
+[ -n "$browser" ] || { echo "chromium is not installed (.ci/deps browser)"; exit 77; }
 export XDG_CONFIG_HOME="$PWD/config" XDG_RUNTIME_DIR="$PWD" HOME="$PWD"
 
 # browse PAGE OUTPUT OPTION...: what the browser prints in OUTPUT, its log in log.txt.
@@ -13,7 +13,7 @@ browse() {
     page=$1 output=$2
     shift 2
     rm -rf browser
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    timeout 1800 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$PWD/browser" --window-size=1280,800 --hide-scrollbars \
         --enable-logging=stderr --virtual-time-budget=10000 "$@" "file://$PWD/$page" >"$output" 2>log.txt || { cat log.txt; die "the browser failed"; }
     if grep CONSOLE log.txt; then die "$page: words on the console"; fi

@@ -124,7 +124,7 @@ static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
         strcat(sizes, all ? f->sizes[d] : "");
     }
     text_put(command, sizeof command,
-             "exec >'%s/log.txt' 2>&1 </dev/null; cd '%s'; export XDG_CACHE_HOME=$PWD/cache; file=%s; ptoc() { timeout -k 5 %d '%s' \"$@\"; }; "
+             "exec >'%s/log.txt' 2>&1 </dev/null; cd '%s'; export XDG_CACHE_HOME=$PWD/cache; file=%s; ptoc() (ulimit -t %d && exec '%s' \"$@\"); "
              "ptoc check $file --effort 1 --verify-each %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, modes(f), sizes, f->more, property(f));
     text_put(log, sizeof log, "%s/log.txt", f->folder);
     int status = system(command);

@@ -168,7 +168,7 @@ static Verdict run_no_globals(const Test *t) {
 
 static Verdict run_man(const Test *t) {
     if (!has_tool("mandoc"))
-        return skip("mandoc is not installed");
+        return skip("mandoc is not installed (.ci/deps check)");
     return expect_exit(0, NULL, "mandoc -Tlint -W warning %s", quote(t->path)) ? PASS : FAIL;
 }
 

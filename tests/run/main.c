@@ -1,22 +1,21 @@
 // Runs the tests: see run.h for what a test is, the other files for the groups.
 //
-//   run [-j N] [-b BUILD] [-l] [-v] [GROUP | GROUP/NAME | GROUP/PREFIX*]...
+//   run [-j N] [-b BUILD] [-l] [-v] [-t SECONDS] [-w SECONDS] [-x COMMAND]... [GROUP | GROUP/NAME | GROUP/PREFIX*]...
 //
-// Prints each failure with its log, each reason for skipping once, the counts of every group, and at the end a line
-// "N passed, N failed, N skipped". Exit code 1 when something failed.
+// Prints each failure with its log, each test that was skipped with its reason, the counts of every group, and at the end
+// a line "N passed, N failed, N skipped", also when it is interrupted: then it ends what it started and removes its
+// files first. Exit code 1 when something failed, 128 + signal after one.
+//
+// `^` before a pattern leaves those tests out. -l lists the tests. -t: processor time that each test may take, -w: how long it may take by the clock, instead of the
+// usual limits. -x: these shell commands are the tests.
 #include "run.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
+#include "pool.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 Setup setup;
@@ -25,21 +24,19 @@ const char *scratch;
 static Test *tests;
 static int ntests;
 
-typedef struct { int passed, failed, skipped; } Counts;
-typedef struct { const Test *test; pid_t pid; char *folder, *log; double start, processor; } Running;
-
 void test_add(Test t) {
     tests = realloc(tests, sizeof *tests * (size_t)(ntests + 1));
     if (!tests)
         abort();
     if (!t.seconds)
         t.seconds = 120;
-    if (setup.sanitized)
-        t.seconds *= 5;
+    t.seconds *= setup.sanitized ? 5 : 1;
+    if (setup.seconds)
+        t.seconds = setup.seconds;
     tests[ntests++] = t;
 }
 
-static char *test_name(const Test *t) {
+char *test_name(const Test *t) {
     return t->name ? text("%s/%s", t->group, t->name) : text("%s", t->group);
 }
 
@@ -51,164 +48,16 @@ static bool matches(const Test *t, const char *pattern) {
     return strcmp(t->group, pattern) == 0 || strcmp(name, pattern) == 0 || (starts(name, pattern) && name[n] == '/');
 }
 
+// Without patterns to choose, all but those that others leave out.
 static bool wanted(const Test *t, int n, char **patterns) {
+    bool found = false, chosen = false;
     for (int i = 0; i < n; i++)
-        if (matches(t, patterns[i]))
-            return true;
-    return n == 0;
-}
-
-static Running start(const Test *t) {
-    Running r = {.test = t, .folder = text("%s/XXXXXX", setup.scratch), .start = now()};
-    if (!mkdtemp(r.folder)) {
-        perror(r.folder);
-        exit(70);
-    }
-    r.log = text("%s.log", r.folder);
-    fflush(NULL);
-    r.pid = fork();
-    if (r.pid != 0)
-        return r;
-    setpgid(0, 0);
-    int fd = open(r.log, O_CREAT | O_WRONLY | O_TRUNC, 0666), null = open("/dev/null", O_RDONLY);
-    if (fd < 0 || null < 0 || dup2(null, 0) < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-        _exit(70);
-    scratch = r.folder;
-    Verdict v = t->run(t);
-    fflush(NULL);
-    _exit(v);
-}
-
-// The last line of a log that reads "N passed, N failed[, N skipped]".
-static bool parse_counts(const char *log, Counts *c) {
-    bool found = false;
-    for (const char *p = log; p; p = strchr(p, '\n')) {
-        p += *p == '\n';
-        Counts one = {0};
-        if (sscanf(p, "%d passed, %d failed, %d skipped", &one.passed, &one.failed, &one.skipped) >= 2) {
-            *c = one;
-            found = true;
-        }
-    }
-    return found;
-}
-
-static void show_log(const char *log) {
-    enum { MOST = 60 };
-    int n = 0;
-    for (const char *p = log; *p; n++) {
-        size_t len = strcspn(p, "\n");
-        if (n < MOST)
-            printf("    %.*s\n", (int)len, p);
-        p += len + (p[len] == '\n');
-    }
-    if (n > MOST)
-        printf("    ... %d more lines\n", n - MOST);
-}
-
-// Counts what a finished test says and shows it if it has to be seen.
-static void finish(const Running *r, int status, bool late, bool verbose, Counts *total, Counts *group) {
-    char *log = read_file(r->log);
-    if (!log)
-        log = text("%s", "");
-    Counts c = {0};
-    bool counted = r->test->counts && parse_counts(log, &c);
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (!counted)
-        c = (Counts){.passed = code == PASS, .failed = code != PASS && code != SKIP, .skipped = code == SKIP};
-    else if (code != PASS && c.failed == 0)
-        c.failed = 1;
-    char *name = test_name(r->test);
-    if (c.failed) {
-        printf("FAIL %s (%s%.1f s)\n", name, late ? "too slow, ended after " : code > 128 ? text("signal %d, ", code - 128) : "",
-               now() - r->start);
-        show_log(log);
-    } else if (c.skipped && !counted)
-        printf("SKIP %s: %s\n", name, *trim(log) ? trim(log) : "no reason given");
-    else if (verbose) {
-        printf("ok   %s (%.1f s, %.1f s of the processors)\n", name, now() - r->start, r->processor);
-        show_log(log);
-    }
-    fflush(stdout);
-    for (int i = 0; i < 2; i++) {
-        Counts *to = i ? group : total;
-        to->passed += c.passed;
-        to->failed += c.failed;
-        to->skipped += c.skipped;
-    }
-    unlink(r->log);
-    if (!c.failed)
-        shell(NULL, "rm -rf %s", quote(r->folder));
-}
-
-typedef struct { const char *name; Counts counts; double seconds, processor; } Group;
-
-static Group *group_of(Group *groups, int *n, const char *name) {
-    for (int i = 0; i < *n; i++)
-        if (strcmp(groups[i].name, name) == 0)
-            return &groups[i];
-    groups[*n] = (Group){.name = name};
-    return &groups[(*n)++];
-}
-
-typedef struct {
-    Running *at;
-    int n;
-    bool verbose;
-    Counts total;
-    Group groups[64];
-    int ngroups;
-} Pool;
-
-static double seconds_of(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
-
-// Takes the pool's finished tests out; ends those that take too long.
-static void reap(Pool *p) {
-    for (int i = 0; i < p->n; i++) {
-        Running *r = &p->at[i];
-        bool late = now() - r->start > r->test->seconds;
-        if (late)
-            kill(-r->pid, SIGKILL);
-        int status;
-        struct rusage used;
-        pid_t got = wait4(r->pid, &status, late ? 0 : WNOHANG, &used);
-        if (got == 0)
-            continue;
-        if (got > 0)
-            kill(-r->pid, SIGKILL);      // whatever it left behind
-        r->processor = got > 0 ? seconds_of(used.ru_utime) + seconds_of(used.ru_stime) : 0;
-        Group *g = group_of(p->groups, &p->ngroups, r->test->group);
-        g->seconds += now() - r->start;
-        g->processor += r->processor;
-        finish(r, got < 0 ? FAIL << 8 : status, late, p->verbose, &p->total, &g->counts);
-        p->at[i--] = p->at[--p->n];
-    }
-}
-
-static void run_all(Pool *p, int n, char **patterns, bool alone) {
-    int jobs = alone ? 1 : setup.jobs, done = 0;
-    bool terminal = isatty(2);
-    p->at = calloc((size_t)jobs, sizeof *p->at);
-    if (!p->at)
-        abort();
-    for (int i = 0; i < ntests; i++) {
-        if (tests[i].alone != alone || !wanted(&tests[i], n, patterns))
-            continue;
-        while (p->n == jobs) {
-            reap(p);
-            if (p->n == jobs)
-                usleep(3000);
-        }
-        if (terminal)
-            fprintf(stderr, "\r\033[K%d %s\r", ++done, test_name(&tests[i]));
-        p->at[p->n++] = start(&tests[i]);
-    }
-    while (p->n) {
-        reap(p);
-        usleep(3000);
-    }
-    if (terminal)
-        fputs("\r\033[K", stderr);
+        if (patterns[i][0] != '^') {
+            chosen = true;
+            found = found || matches(t, patterns[i]);
+        } else if (matches(t, patterns[i] + 1))
+            return false;
+    return found || !chosen;
 }
 
 static char *absolute(const char *path) {
@@ -231,29 +80,28 @@ static void wrap_ptoc(void) {
                                                             : NULL;
     if (!flags)
         return;
-    char *wrapper = text("%s/tests/ptoc", setup.build);
-    if (!write_file(wrapper, text("#!/bin/sh\n"
-                                  "case ${1-} in check) shift; set -- check \"$@\" --effort=1 ;; esac\n"
-                                  "CC=\"sh %s/tests/fuzz/cc.sh -O1 ${CC-cc} %s\" exec %s \"$@\"\n",
-                                  setup.source, flags, quote(setup.ptoc))) || chmod(wrapper, 0777) != 0)
+    char *wrapper = text("%s/tests/ptoc", setup.build), *own = text("%s.%d", wrapper, (int)getpid());
+    // Renamed into place: another run in this folder may be using it.
+    if (!write_file(own, text("#!/bin/sh\n"
+                              "case ${1-} in check) shift; set -- check \"$@\" --effort=1 ;; esac\n"
+                              "CC=\"sh %s/tests/fuzz/cc.sh -O1 ${CC-cc} %s\" exec %s \"$@\"\n",
+                              setup.source, flags, quote(setup.ptoc))) || chmod(own, 0777) != 0 || rename(own, wrapper) != 0)
         return;
     setup.ptoc = wrapper;
-    // LLVM's OpenMP library is not instrumented: what it hands from thread to thread looks like races. Waiting threads
-    // that spin keep slow ones from the processors.
+    // LLVM's OpenMP library is not instrumented: what it hands from thread to thread looks like races.
     setenv("TSAN_OPTIONS", "ignore_noninstrumented_modules=1", 0);
-    setenv("OMP_WAIT_POLICY", "passive", 0);
 }
 
-static void set_up(const char *build, int jobs) {
+static void set_up(void) {
     const char *cc = getenv("CC"), *config = getenv("CONFIG");
     setup.source = absolute(".");
-    setup.build = absolute(build);
+    setup.build = absolute(setup.build);
     setup.ptoc = text("%s/bin/ptoc", setup.build);
     setup.cc = cc && *cc ? cc : "cc";
     setup.config = config && *config ? config : "release";
     setup.sanitized = strcmp(setup.config, "asan") == 0 || strcmp(setup.config, "tsan") == 0;
     setup.threads = strcmp(setup.config, "tsan") == 0;
-    setup.jobs = jobs;
+    setup.longer = getenv("PTO_LONG") && *getenv("PTO_LONG");
     setup.shared = find_shared();
     setenv("CC", setup.cc, 1);
     setenv("SOURCE", setup.source, 1);
@@ -261,6 +109,8 @@ static void set_up(const char *build, int jobs) {
     setenv("CONFIG", setup.config, 1);
     setenv("XDG_CACHE_HOME", text("%s/tests/cache", setup.build), 1);
     setenv("LC_ALL", "C", 1);
+    // Threads that wait give the processor away: beside other work they would spin for most of the time.
+    setenv("OMP_WAIT_POLICY", "passive", 0);
     // One folder a run, since two may be under way; what earlier ones left is removed.
     char *tmp = text("%s/tests/tmp", setup.build);
     setup.scratch = text("%s/%d", tmp, (int)getpid());
@@ -285,47 +135,87 @@ static void add_all(void) {
     add_speed();
 }
 
-static void usage(void) {
-    fputs("usage: run [-j N] [-b BUILD] [-l] [-v] [GROUP[/NAME]]...\n", stderr);
-    exit(2);
+static Verdict run_command_line(const Test *t) {
+    char *out;
+    int code = shell(&out, "%s", t->arg);
+    say("%s", trim(out));
+    return code == 0 ? PASS : code == SKIP ? SKIP : FAIL;
 }
 
+static void add_command(const char *command) {
+    test_add((Test){.group = "command", .name = text("%d", ntests + 1), .run = run_command_line, .arg = command});
+}
+
+static void list(int n, char **patterns) {
+    for (int i = 0; i < ntests; i++)
+        if (wanted(&tests[i], n, patterns))
+            puts(test_name(&tests[i]));
+    fflush(NULL);
+    _exit(0);
+}
+
+static void run_all(Pool *p, int n, char **patterns, bool alone) {
+    bool terminal = isatty(2);
+    for (int i = 0, done = 0; i < ntests && !pool_interrupted(); i++) {
+        if (tests[i].alone != alone || !wanted(&tests[i], n, patterns))
+            continue;
+        if (terminal)
+            fprintf(stderr, "\r\033[K%d %s\r", ++done, test_name(&tests[i]));
+        if (alone)
+            pool_finish(p);
+        pool_start(p, &tests[i]);
+    }
+    pool_finish(p);
+    if (terminal)
+        fputs("\r\033[K", stderr);
+}
+
+static int usage(void) {
+    fputs("usage: run [-j N] [-b BUILD] [-l] [-v] [-t SECONDS] [-w SECONDS] [-x COMMAND]... [GROUP[/NAME]]...\n", stderr);
+    return 2;
+}
+
+static int at_least_one(const char *s) { return atoi(s) > 0 ? atoi(s) : 1; }
+
 int main(int argc, char **argv) {
-    int jobs = 2, option;
-    const char *build = "build/release";
-    bool list = false;
-    Pool pool = {0};
-    while ((option = getopt(argc, argv, "j:b:lv")) != -1)
+    int jobs = 2, option, ncommands = 0;
+    bool only_list = false, verbose = false;
+    char *commands[16];
+    setup = (Setup){.build = "build/release", .patience = 2400};
+    while ((option = getopt(argc, argv, "j:b:lvt:w:x:")) != -1)
         switch (option) {
-        case 'j': jobs = atoi(optarg) > 0 ? atoi(optarg) : 1; break;
-        case 'b': build = optarg; break;
-        case 'l': list = true; break;
-        case 'v': pool.verbose = true; break;
-        default: usage();
+        case 'j': jobs = at_least_one(optarg); break;
+        case 'b': setup.build = optarg; break;
+        case 'l': only_list = true; break;
+        case 'v': verbose = true; break;
+        case 't': setup.seconds = at_least_one(optarg); break;
+        case 'w': setup.patience = at_least_one(optarg); break;
+        case 'x':
+            if (ncommands == 16)
+                return usage();
+            commands[ncommands++] = optarg;
+            break;
+        default: return usage();
         }
-    set_up(build, jobs);
-    add_all();
+    pool_catch_signals();
+    set_up();
+    for (int i = 0; i < ncommands; i++)
+        add_command(commands[i]);
+    if (!ncommands)
+        add_all();
     char **patterns = argv + optind;
     int n = argc - optind;
-    if (list) {
-        for (int i = 0; i < ntests; i++)
-            if (wanted(&tests[i], n, patterns))
-                puts(test_name(&tests[i]));
-        fflush(NULL);
-        _exit(0);
-    }
+    if (only_list)
+        list(n, patterns);
     double begin = now();
-    run_all(&pool, n, patterns, false);
-    run_all(&pool, n, patterns, true);
-    for (int i = 0; i < pool.ngroups; i++) {
-        const Group *g = &pool.groups[i];
-        printf("%-14s %4d passed %4d failed %4d skipped  %6.1f s, %6.1f s of the processors\n", g->name, g->counts.passed, g->counts.failed,
-               g->counts.skipped, g->seconds, g->processor);
-    }
-    if (!pool.total.failed)
+    Pool *pool = pool_new(jobs, verbose);
+    run_all(pool, n, patterns, false);
+    run_all(pool, n, patterns, true);
+    pool_end(pool);
+    if (!pool->total.failed || pool_interrupted())
         shell(NULL, "rm -rf %s", quote(setup.scratch));
-    printf("in %.1f s\n%d passed, %d failed, %d skipped\n", now() - begin, pool.total.passed, pool.total.failed, pool.total.skipped);
+    pool_print(pool, now() - begin);
     // Nothing is freed, by design: without exit's handlers LeakSanitizer does not come to say so.
     fflush(NULL);
-    _exit(pool.total.failed != 0 || pool.total.passed + pool.total.skipped == 0);
+    _exit(pool_interrupted() ? 128 + pool_interrupted() : pool->total.failed != 0 || pool->total.passed + pool->total.skipped == 0);
 }

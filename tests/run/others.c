@@ -9,9 +9,9 @@ static Verdict run_unit(const Test *t) {
     (void)t;
     char *unit = text("%s/tests/unit/unit", setup.build), *out;
     if (!is_file(unit))
-        return skip("Check is not installed");
-    // Check's own limit of 4 seconds a test is short for a busy machine, and for an instrumented build.
-    int code = shell(&out, "CK_TIMEOUT_MULTIPLIER=%d %s", setup.sanitized ? 30 : 5, quote(unit));
+        return skip("Check is not installed (.ci/deps check)");
+    // Check's own limits, 4 seconds for most, are of the clock: far away. The runner's, of the processors, is on each test.
+    int code = shell(&out, "CK_TIMEOUT_MULTIPLIER=400 %s", quote(unit));
     say("%s", out);
     return code == 0 ? PASS : FAIL;
 }
@@ -32,8 +32,9 @@ static void add_script(const char *group, const char *path) {
 }
 
 void add_scripts(void) {
+    // What an emulator and other build systems do with the same text and libraries is nothing for a sanitizer.
     static const char *const groups[] = {"cli", "install", "arm64"};
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (size_t i = 0; i < (setup.sanitized ? 1 : sizeof groups / sizeof groups[0]); i++)
         for (char **f = files(text("%s/tests/%s", setup.source, groups[i]), ".sh"); *f; f++)
             add_script(groups[i], *f);
     add_script("fuzz", text("%s/tests/fuzz/random.sh", setup.source));

@@ -16,18 +16,21 @@ struct Test {
     const char *group, *name;
     Verdict (*run)(const Test *t);
     const char *path, *arg;      // whatever the group wants to hand to `run`
-    int seconds;                 // it fails when it takes longer; 0: 120
+    int seconds;                 // of the processors: it fails when it takes more; 0: 120
     bool alone;                  // measures time: nothing runs beside it
+    bool figures;                // what it prints is shown, whatever comes of it
     bool counts;                 // its last line "N passed, N failed[, N skipped]" counts, not the test itself
 };
 void test_add(Test t);           // the strings must last
+char *test_name(const Test *t);  // "GROUP/NAME"
 
 // What the runner was started with; all paths are absolute.
 typedef struct {
     const char *source, *build, *scratch, *ptoc, *cc, *config, *shared;   // shared: the folder of test data, or NULL
     bool sanitized;              // asan, tsan: slower by a factor
     bool threads;                // tsan: the modelled machines, which are one thread, have nothing for it
-    int jobs;
+    bool longer;                 // `make check-long`: sweeps that are not for every day as well
+    int seconds, patience;       // processor time of each test, 0: its own; how long one may take by the clock
 } Setup;
 extern Setup setup;
 extern const char *scratch;      // the running test's temporary folder
