@@ -145,7 +145,7 @@ int call_load(Call *c)
         code = load_unit(&c->unit, target, &c->loaded);
     if (code)
         return code;
-    c->code = load_kernel(c->arena, &c->loaded, c->kernel->name);
+    c->code = load_kernel(&c->unit, &c->loaded, c->kernel->name);
     if (!c->code || !bind_matches(c->kernel, c->code))
         return complain(EXIT_INTERNAL, "the emitted code has no kernel '%s' of this signature", c->kernel->name);
     c->args = make_arguments(c);

@@ -65,7 +65,7 @@ static const char *schedule_of(Session *s, const char *text, const char *kernel)
 static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const char *target)
 {
     const Options *o = s->options;
-    const pto_kernel *code = load_kernel(s->arena, loaded, k->name);
+    const pto_kernel *code = load_kernel(&s->unit, loaded, k->name);
     if (!code || !bind_matches(k, code))
         return complain(EXIT_INTERNAL, "the emitted code has no kernel '%s' of this signature", k->name);
     CheckJob job = {

@@ -3,6 +3,7 @@
 
 #include "cli/build.h"
 #include "cli/cache.h"
+#include "emit/emit.h"
 #include "machine/machine.h"
 
 #include <dlfcn.h>
@@ -145,9 +146,9 @@ int load_unit(Unit *u, const char *target, Loaded *loaded)
     return code ? code : load_object(u, &loaded->text, loaded);
 }
 
-const pto_kernel *load_kernel(Arena *a, const Loaded *loaded, const char *name)
+const pto_kernel *load_kernel(const Unit *u, const Loaded *loaded, const char *name)
 {
-    return dlsym(loaded->object, arena_printf(a, "%s_kernel", name));
+    return dlsym(loaded->object, emit_name_beside(u->arena, u->module->kernels.n, u->module->kernels.at, name, "kernel"));
 }
 
 void load_close(Loaded *loaded)

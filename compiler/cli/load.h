@@ -15,7 +15,7 @@ typedef struct {
 
 // Compiles all kernels of the unit for a target and loads them. Returns 0 or an exit code, with everything said.
 int load_unit(Unit *u, const char *target, Loaded *loaded);
-const pto_kernel *load_kernel(Arena *a, const Loaded *loaded, const char *name);
+const pto_kernel *load_kernel(const Unit *u, const Loaded *loaded, const char *name);
 void load_close(Loaded *loaded);
 
 // Can this machine run code for the target (or for one of a list)? Otherwise says so; exit code 1.

@@ -30,7 +30,7 @@ bool c_is_modelled(const Emit *e)
 
 const char *c_machine(Emit *e)
 {
-    return arena_printf(e->a, "%s_machine", name_clean(e->a, e->o->machine->name));
+    return arena_printf(e->a, "ptoc_%s_machine", c_identifier(e->a, e->o->machine->name));
 }
 
 bool c_is_stored(const Emit *e, const Tensor *t)
@@ -158,7 +158,7 @@ static void emit_operand(Tables *t, const Operand *o)
             emit_dim(t, &o->dim[d]);
         fprintf(t->out, "        }");
     }
-    fprintf(t->out, " }, // %s\n", o->buffer ? o->buffer->name : name_clean(e->a, o->tensor->name));
+    fprintf(t->out, " }, // %s\n", c_comment(e->a, o->buffer ? o->buffer->name : o->tensor->name, 80));
 }
 
 static void emit_operands(Tables *t)
@@ -420,7 +420,7 @@ static void emit_tensors(Emit *e, const Node *grid, int number)
         if (!c_is_stored(e, t))
             continue;
         const char *name = e->tensor[i];
-        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s_bytes, %d, %d },", c_string(e->a, t->name), name, name, dtype_bytes(t->type), is_written(grid, t));
+        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s, %d, %d },", c_string(e->a, t->name), name, name_part(e, name, "bytes", 0), dtype_bytes(t->type), is_written(grid, t));
     }
     c_line(e, "};");
 }

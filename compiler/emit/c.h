@@ -40,6 +40,7 @@ typedef struct {
     int indent;
     VEC(Symbol) symbols;
     VEC(int) used;                // symbols that the body has used so far
+    const char **dim;             // C name by position
     const char **tensor;          // C name by tensor id
     RegisterForm *reg;            // by tensor id
     const char **reg_name;        // by tensor id: the name in force
@@ -65,10 +66,11 @@ typedef struct { VEC(const Node *) grids; VEC(const Node *) outer; } Structure; 
 typedef enum { SIGNATURE_PUBLIC, SIGNATURE_ENTER, SIGNATURE_WORKSPACE, SIGNATURE_BYTES } Signature;
 
 // names.c
-const char *name_of_kernel(Arena *a, const Kernel *k);
+const char *name_public(Arena *a, const char *name);                    // of a kernel's function
 const char *c_string(Arena *a, const char *text);                      // inside of a C string
 const char *c_comment(Arena *a, const char *text, int length);         // behind //: so many characters at most, none of which goes on
-const char *name_clean(Arena *a, const char *name);                     // an identifier that is no keyword
+const char *c_identifier(Arena *a, const char *text);                  // inside of an identifier
+const char *name_part(Emit *e, const char *name, const char *what, int number);      // of what belongs to a name of the source: "x_s0"
 const char *name_bind(Emit *e, const Index *index);                     // enters scope; undo by e->bound.n--
 const char *name_index(Emit *e, const Index *index);
 const char *name_outer(Emit *e, const Index *index);                    // the field of the frame that holds it
@@ -77,9 +79,10 @@ void name_reserve(Emit *e, const char *name);
 void name_sort_used(Emit *e);                                           // in the order in which they were added
 void name_release(Emit *e);                                             // nothing is used any more
 void name_add_symbol(Emit *e, const char *name, const char *type, const char *load);
-const char *name_dim(Emit *e, const Dim *d);
+const char *name_of_dim(const Emit *e, const Dim *d);
+const char *name_dim(Emit *e, const Dim *d);                            // marks it used
 const char *name_stride(Emit *e, const Tensor *t, int d);
-const char *name_own(Emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));      // "k_task0": a function or type of the kernel
+const char *name_own(Emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));      // "ptoc_k_task0": a function, type or table of the kernel
 void name_setup(Emit *e);
 
 // expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
@@ -118,7 +121,7 @@ const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs); 
 // entry.c
 void c_entry(Emit *e, FILE *out, const Structure *s);
 void c_bytes(Emit *e, FILE *out);
-const char *c_extent(Emit *e, const Tensor *t, int d);                  // as the source would write it, for messages
+const char *c_extent_text(Emit *e, const Tensor *t, int d);                  // as the source would write it, for messages
 
 // public.c
 void c_signature(FILE *out, Emit *e, Signature which);                  // up to its closing parenthesis

@@ -8,18 +8,13 @@
 
 #include "ptort/cpu.h"
 
-#include <ctype.h>
 #include <string.h>
 
 const char *c_suffix(Arena *a, const EmitOptions *o)
 {
     if (o->nmachines < 2)
         return "";
-    char *s = arena_printf(a, "_%s", o->machine->name);
-    for (char *c = s; *c; c++)
-        if (!isalnum((unsigned char)*c))
-            *c = '_';
-    return s;
+    return arena_printf(a, "_%s", c_identifier(a, o->machine->name));
 }
 
 // ---- conditions on the C compiler -----------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ typedef struct {
     int nmachines;
     const Machine *const *machines;
     const Machine *machine;       // the one of them whose part of the file is being written
+    int nkernels;
+    Kernel *const *kernels;       // all of the file
 } EmitOptions;
 
 // In this order: the prologue; for each machine its beginning, its part of every kernel, its end; the choice, if there are
@@ -35,7 +37,10 @@ void emit_header_prologue(FILE *out, const EmitOptions *o, const char *guard);
 void emit_header_kernel(FILE *out, const EmitOptions *o, const Kernel *k);
 void emit_header_epilogue(FILE *out);
 
-// An accelerator as the runtime's model has it: `static const pto_machine NAME_machine`, for C that includes ptort/model.h.
+// What C has beside a kernel's function: `k_workspace`, `k_kernel`, but for what is the name of another kernel of the file.
+const char *emit_name_beside(Arena *a, int nkernels, Kernel *const *kernels, const char *kernel, const char *what);
+
+// An accelerator as the runtime's model has it: `static const pto_machine ptoc_NAME_machine`, for C that includes ptort/model.h.
 void emit_c_machine(FILE *out, const Machine *m);
 
 #endif

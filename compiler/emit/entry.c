@@ -6,11 +6,14 @@
 
 // ---- checks ---------------------------------------------------------------------------------------------------------------
 
-// An extent as the source would write it, for messages.
-const char *c_extent(Emit *e, const Tensor *t, int d)
+static Expr *extent_of(Emit *e, const Tensor *t, int d)
 {
-    Expr *extent = expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, t->hi[d], t->lo[d]));
-    return c_index(e, extent);
+    return expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, t->hi[d], t->lo[d]));
+}
+
+const char *c_extent_text(Emit *e, const Tensor *t, int d)
+{
+    return expr_text(e->a, extent_of(e, t, d));
 }
 
 static bool binds(const Dim *dim, const Tensor *t, int d)
@@ -25,18 +28,18 @@ static void emit_checks(Emit *e)
     for (int i = 0; i < e->k->params.n; i++) {
         const Param *p = &e->k->params.at[i];
         if (p->dim) {
-            const char *n = name_clean(e->a, p->dim->name);
+            const char *n = name_of_dim(e, p->dim);
             c_line(e, "if (%s < 0)", n);
             c_line(e, "    return pto_leave(ctx, pto_error(ctx, PTO_ERR_ARGUMENT, \"%s = %%lld: must not be negative\", (long long)%s));", p->dim->name, n);
         } else if (p->tensor->rank > 0) {
             c_line(e, "if ((status = pto_check_tensor(ctx, \"%s\", \"%s\", %s, %s, %d, 0)) != PTO_OK)", name, p->tensor->name,
-                   name_clean(e->a, p->tensor->name), c_dtype(e->a, p->tensor->type), p->tensor->rank);
+                   e->tensor[p->tensor->id], c_dtype(e->a, p->tensor->type), p->tensor->rank);
             c_line(e, "    return pto_leave(ctx, status);");
         }
     }
     for (int i = 0; i < e->k->outputs.n; i++) {
         const Tensor *t = e->k->outputs.at[i];
-        const char *n = name_clean(e->a, t->name);
+        const char *n = e->tensor[t->id];
         if (t->rank > 0)
             c_line(e, "if ((status = pto_check_tensor(ctx, \"%s\", \"%s\", %s, %s, %d, PTO_CHECK_OUTPUT)) != PTO_OK)", name, t->name, n, c_dtype(e->a, t->type), t->rank);
         else
@@ -50,7 +53,7 @@ static void emit_dims(Emit *e)
     for (int i = 0; i < e->k->dims.n; i++) {
         const Dim *d = e->k->dims.at[i];
         if (d->tensor)
-            c_line(e, "const int64_t %s = %s->shape[%d];", name_clean(e->a, d->name), name_clean(e->a, d->tensor->name), d->axis);
+            c_line(e, "const int64_t %s = %s->shape[%d];", e->dim[i], e->tensor[d->tensor->id], d->axis);
     }
 }
 
@@ -63,8 +66,9 @@ static void emit_extents(Emit *e, const Tensor *t)
             bound = bound || binds(e->k->dims.at[i], t, d);
         if (bound)
             continue;
-        const char *x = c_extent(e, t, d), *n = name_clean(e->a, t->name);
-        c_line(e, "if ((status = pto_check_extent(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s)) != PTO_OK)", name, t->name, d, n, d, x, x);
+        const char *n = e->tensor[t->id];
+        c_line(e, "if ((status = pto_check_extent(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s)) != PTO_OK)", name, t->name, d, n, d, c_extent_text(e, t, d),
+               c_index(e, extent_of(e, t, d)));
         c_line(e, "    return pto_leave(ctx, status);");
     }
 }
@@ -78,7 +82,7 @@ static void emit_where(Emit *e)
         int count = 0;
         for (int j = 0; j < e->k->dims.n; j++) {
             names = arena_printf(e->a, "%s%s\"%s\"", names, count ? ", " : "", e->k->dims.at[j]->name);
-            values = arena_printf(e->a, "%s%s%s", values, count ? ", " : "", name_clean(e->a, e->k->dims.at[j]->name));
+            values = arena_printf(e->a, "%s%s%s", values, count ? ", " : "", e->dim[j]);
             count++;
         }
         const char *text = expr_text(e->a, e->k->where.at[i]);
@@ -132,8 +136,8 @@ static void emit_overlaps(Emit *e)
             const Tensor *in = j < e->k->params.n ? e->k->params.at[j].tensor : e->k->outputs.at[j - e->k->params.n];
             if (!in || in->rank == 0)
                 continue;
-            c_line(e, "if ((status = pto_check_overlap(ctx, \"%s\", \"%s\", %s, \"%s\", %s, %d)) != PTO_OK)", name, in->name, name_clean(e->a, in->name), out->name,
-                   name_clean(e->a, out->name), in->kind == TENSOR_INPUT && may_share(e, in, out));
+            c_line(e, "if ((status = pto_check_overlap(ctx, \"%s\", \"%s\", %s, \"%s\", %s, %d)) != PTO_OK)", name, in->name, e->tensor[in->id], out->name,
+                   e->tensor[out->id], in->kind == TENSOR_INPUT && may_share(e, in, out));
             c_line(e, "    return pto_leave(ctx, status);");
         }
     }
@@ -143,23 +147,23 @@ static void emit_overlaps(Emit *e)
 
 static void emit_tensor_fields(Emit *e, const Tensor *t)
 {
-    const char *n = name_clean(e->a, t->name), *field = e->tensor[t->id];
+    const char *n = e->tensor[t->id], *dense = name_part(e, n, "dense", 0);
     if (t->rank == 0) {
-        c_line(e, "f.%s = %s;", field, n);
+        c_line(e, "f.%s = %s;", n, n);
         if (c_is_modelled(e) && c_is_stored(e, t))
-            c_line(e, "f.%s_bytes = sizeof *%s;", field, n);
+            c_line(e, "f.%s = sizeof *%s;", name_part(e, n, "bytes", 0), n);
         return;
     }
-    c_line(e, "pto_tensor %s_dense;", field);
-    c_line(e, "if ((status = %s(ctx, %s, %s, &%s_dense)) != PTO_OK)", c_is_modelled(e) ? "pto_dense" : "pto_unit_stride", n, t->kind == TENSOR_INPUT ? "1" : "0", field);
+    c_line(e, "pto_tensor %s;", dense);
+    c_line(e, "if ((status = %s(ctx, %s, %s, &%s)) != PTO_OK)", c_is_modelled(e) ? "pto_dense" : "pto_unit_stride", n, t->kind == TENSOR_INPUT ? "1" : "0", dense);
     c_line(e, "    return pto_leave(ctx, status);");
-    c_line(e, "f.%s = %s_dense.data;", field, field);
+    c_line(e, "f.%s = %s.data;", n, dense);
     if (c_may_stream(t))
-        c_line(e, "f.%s_big = pto_tensor_elements(%s) > %lld;", field, n, (long long)(machine_tier_bytes(e->o->machine, 2) / dtype_bytes(t->type)));
+        c_line(e, "f.%s = pto_tensor_elements(%s) > %lld;", name_part(e, n, "big", 0), n, (long long)(machine_tier_bytes(e->o->machine, 2) / dtype_bytes(t->type)));
     if (c_is_modelled(e))
-        c_line(e, "f.%s_bytes = (size_t)pto_tensor_elements(%s) * sizeof *f.%s;", field, n, field);
+        c_line(e, "f.%s = (size_t)pto_tensor_elements(%s) * sizeof *f.%s;", name_part(e, n, "bytes", 0), n, n);
     for (int d = 0; d + 1 < t->rank; d++)
-        c_line(e, "f.%s_s%d = %s_dense.stride[%d];", field, d, field, d);
+        c_line(e, "f.%s = %s.stride[%d];", name_part(e, n, "s", d), dense, d);
 }
 
 static void emit_unpack(Emit *e)
@@ -167,7 +171,7 @@ static void emit_unpack(Emit *e)
     for (int i = 0; i < e->k->outputs.n; i++) {
         const Tensor *t = e->k->outputs.at[i];
         if (t->rank > 0)
-            c_line(e, "pto_unit_stride_done(ctx, %s, &%s_dense);", name_clean(e->a, t->name), e->tensor[t->id]);
+            c_line(e, "pto_unit_stride_done(ctx, %s, &%s);", e->tensor[t->id], name_part(e, e->tensor[t->id], "dense", 0));
     }
 }
 
@@ -262,8 +266,8 @@ static void emit_control(Emit *e, const Node *n, const Structure *s)
             e->indent--;
             c_line(e, "}");
         } else if (c->kind == NODE_LOOP) {
-            const char *at = name_outer(e, c->index);
-            c_line(e, "for (int64_t %s = %s, %s_end = %s; %s < %s_end; %s++) {", at, c_index(e, c->index->lo), at, c_index(e, c->index->hi), at, at, at);
+            const char *at = name_outer(e, c->index), *end = name_part(e, at, "end", 0);
+            c_line(e, "for (int64_t %s = %s, %s = %s; %s < %s; %s++) {", at, c_index(e, c->index->lo), end, c_index(e, c->index->hi), at, end, at);
             e->indent++;
             c_line(e, "f.%s = %s;", at, at);
             emit_control(e, c, s);
@@ -296,7 +300,7 @@ void c_entry(Emit *e, FILE *out, const Structure *s)
     emit_overlaps(e);
     c_line(e, "struct %s f = { .ctx = ctx };", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
-        c_line(e, "f.%s = %s;", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
+        c_line(e, "f.%s = %s;", e->dim[i], e->dim[i]);
     for (int i = 0; i < e->k->params.n; i++)
         if (e->k->params.at[i].tensor)
             emit_tensor_fields(e, e->k->params.at[i].tensor);
@@ -321,6 +325,6 @@ void c_bytes(Emit *e, FILE *out)
     c_signature(out, e, SIGNATURE_BYTES);
     fprintf(out, "\n{\n    struct %s f = { .ctx = ctx };\n", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
-        fprintf(out, "    f.%s = %s;\n", name_clean(e->a, e->k->dims.at[i]->name), name_clean(e->a, e->k->dims.at[i]->name));
+        fprintf(out, "    f.%s = %s;\n", e->dim[i], e->dim[i]);
     fprintf(out, "    return %s(&f, pto_workers(ctx), NULL);\n}\n\n", name_own(e, "layout"));
 }

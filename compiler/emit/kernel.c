@@ -55,7 +55,7 @@ bool c_may_stream(const Tensor *t) { return t->kind == TENSOR_OUTPUT && t->rank 
 static void add_symbols(Emit *e)
 {
     for (int i = 0; i < e->k->dims.n; i++) {
-        const char *n = name_clean(e->a, e->k->dims.at[i]->name);
+        const char *n = e->dim[i];
         name_add_symbol(e, n, "const int64_t", arena_printf(e->a, "f->%s", n));
     }
     for (int i = 0; i < e->k->tensors.n; i++) {
@@ -71,9 +71,9 @@ static void add_symbols(Emit *e)
         else
             name_add_symbol(e, n, arena_printf(e->a, "%s%s *const", t->kind == TENSOR_INPUT ? "const " : "", c_element(t)), arena_printf(e->a, "f->%s", n));
         if (c_may_stream(t))
-            name_add_symbol(e, arena_printf(e->a, "%s_big", n), "const int", arena_printf(e->a, "f->%s_big", n));
+            name_add_symbol(e, name_part(e, n, "big", 0), "const int", arena_printf(e->a, "f->%s", name_part(e, n, "big", 0)));
         for (int d = 0; d + 1 < t->rank; d++)
-            name_add_symbol(e, arena_printf(e->a, "%s_s%d", n, d), "const int64_t", arena_printf(e->a, "f->%s_s%d", n, d));
+            name_add_symbol(e, name_part(e, n, "s", d), "const int64_t", arena_printf(e->a, "f->%s", name_part(e, n, "s", d)));
     }
     name_add_symbol(e, "ctx", "pto_context *const", "f->ctx");
 }
@@ -98,7 +98,7 @@ static void emit_frame(Emit *e, FILE *out, const Structure *s)
 {
     fprintf(out, "struct %s {\n    pto_context *ctx;\n", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
-        fprintf(out, "    int64_t %s;\n", name_clean(e->a, e->k->dims.at[i]->name));
+        fprintf(out, "    int64_t %s;\n", e->dim[i]);
     for (int i = 0; i < e->k->tensors.n; i++) {
         const Tensor *t = e->k->tensors.at[i];
         const Storage *st = &e->t->storage[i];
@@ -112,11 +112,11 @@ static void emit_frame(Emit *e, FILE *out, const Structure *s)
         else
             fprintf(out, "    %s%s *%s;\n", t->kind == TENSOR_INPUT ? "const " : "", c_element(t), n);
         if (c_may_stream(t))
-            fprintf(out, "    int %s_big;                      // larger than the caches\n", n);
+            fprintf(out, "    int %s;                      // larger than the caches\n", name_part(e, n, "big", 0));
         if (c_is_modelled(e) && c_is_stored(e, t))
-            fprintf(out, "    size_t %s_bytes;\n", n);
+            fprintf(out, "    size_t %s;\n", name_part(e, n, "bytes", 0));
         for (int d = 0; d + 1 < t->rank; d++)
-            fprintf(out, "    int64_t %s_s%d;\n", n, d);
+            fprintf(out, "    int64_t %s;\n", name_part(e, n, "s", d));
     }
     for (int i = 0; i < s->outer.n; i++)
         fprintf(out, "    int64_t %s;\n", name_outer(e, s->outer.at[i]->index));
@@ -164,8 +164,8 @@ static const char *emit_strides(Emit *e, const Tensor *t)
         const char *extent = st->dim[d].kind == DIM_MODULO ? arena_printf(e->a, "%lld", (long long)st->dim[d].modulo) : c_index(e, st->dim[d].extent);
         bool first = strcmp(size, "1") == 0;
         if (d + 1 < t->rank)
-            c_line(e, "f->%s_s%d = %s;", e->tensor[t->id], d, size);
-        size = first ? arena_printf(e->a, "(%s)", extent) : d + 1 < t->rank ? arena_printf(e->a, "f->%s_s%d * (%s)", e->tensor[t->id], d, extent) : size;
+            c_line(e, "f->%s = %s;", name_part(e, e->tensor[t->id], "s", d), size);
+        size = first ? arena_printf(e->a, "(%s)", extent) : d + 1 < t->rank ? arena_printf(e->a, "f->%s * (%s)", name_part(e, e->tensor[t->id], "s", d), extent) : size;
     }
     return size;
 }
@@ -189,7 +189,7 @@ static void emit_layout(Emit *e, FILE *out)
             else
                 c_line(e, "f->%s = (%s *)(void *)(base + %s);", e->tensor[i], c_element(t), sum);
             if (c_is_modelled(e) && !pass)
-                c_line(e, "f->%s_bytes = (size_t)(%s) * sizeof(%s);", e->tensor[i], size, c_element(t));
+                c_line(e, "f->%s = (size_t)(%s) * sizeof(%s);", name_part(e, e->tensor[i], "bytes", 0), size, c_element(t));
             c_line(e, "%s += ((size_t)(%s) * sizeof(%s) + 63) & ~(size_t)63;", sum, size, c_element(t));
         }
     }

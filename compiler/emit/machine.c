@@ -96,7 +96,7 @@ static void emit_unit(FILE *out, Arena *a, const MachineUnit *u, UnitKind kind)
 void emit_c_machine(FILE *out, const Machine *m)
 {
     Arena *a = arena_new();
-    fprintf(out, "static const pto_machine %s_machine = {\n", name_clean(a, m->name));
+    fprintf(out, "static const pto_machine ptoc_%s_machine = {\n", c_identifier(a, m->name));
     fprintf(out, "    .name = \"%s\", .hertz = %" PRId64 ", .clusters = %d, .cores = %d", m->name, m->hertz, m->clusters, m->cores);
     number(out, "dispatch", m->dispatch);
     fprintf(out, ",\n    .nmemories = %d, .npaths = %d,\n", m->nmemories, m->npaths);

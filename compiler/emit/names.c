@@ -1,5 +1,13 @@
-// names: C identifiers. Names come from the source; those that C or the emitter use get a trailing underscore, dots
-// become underscores, and whatever still collides gets a number.
+// names: C identifiers: two name spaces, and a rule for each, so that no name of the source can meet one of C's.
+//
+// Names of the source (tensors, dimensions, indices) get an underscore behind them: `x_`. What belongs to such a name has
+// a word and a number there, `x_s0`, `x_big0`. No name of C, of its headers, of the runtime or of the emitter itself
+// looks like either: its own variables have no underscore, its own functions, types and tables are `ptoc_KERNEL_what`,
+// and the runtime's are `pto_what`. What begins with an underscore gets a letter in front, other characters become
+// underscores, and what is the same then gets a number, `x_2_`.
+//
+// The names that others see are the kernel's own: `k`, `k_workspace`, `k_kernel`. For those that C cannot have there is
+// the rule in pto(5): it depends on the name alone, and no two kernels get the same. Test: tests/cli/names.sh
 #include "emit/c.h"
 
 #include <ctype.h>
@@ -7,66 +15,124 @@
 #include <stdlib.h>
 #include <string.h>
 
+// ---- names that others see ----------------------------------------------------------------------------------------
+
 static const char *const taken[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
-    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
-    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "_Bool", "_Complex", "_Imaginary", "asm", "typeof",
-    "main", "bool", "true", "false", "alignas", "alignof", "constexpr", "nullptr", "thread_local", "static_assert",
-    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "NULL", "INFINITY", "NAN",
-    "unix", "linux", "and", "or", "not", "xor", "class", "new", "delete", "template", "this", "operator", "private", "public",
-    "ctx", "f", "frame", "worker", "tile", "scratch", "status", "args", "l", "errno", "signgam", "memcpy", "memset",
+#include "emit/taken.def"
 };
 
-const char *name_clean(Arena *a, const char *name)
+static const char *const families[] = {
+    "ATOMIC_", "DBL_", "FE_", "FLT_", "GOMP_", "LDBL_", "atomic_", "cnd_", "hwloc_", "memory_order", "mtx_", "omp_", "pthread_",
+    "thrd_", "tss_", "udev_",
+};
+
+static int by_text(const void *key, const void *entry)
 {
-    char *s = arena_strdup(a, name);
-    for (char *c = s; *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '_')
-            *c = '_';
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        if (strcmp(s, taken[i]) == 0)
-            return arena_printf(a, "%s_", s);
-    size_t end = strlen(s);
-    while (end > 0 && isdigit((unsigned char)s[end - 1]))
-        end--;
-    if (end >= 2 && (strncmp(s + end - 2, "_v", 2) == 0 || strcmp(s + end - 2, "_c") == 0))      // x_v2, x_c: vectors that stand for x
-        return arena_printf(a, "%s_", s);
-    int bits, lanes;
-    char kind;
-    if (sscanf(s, "%c%dx%d", &kind, &bits, &lanes) == 3 && strchr("fiu", kind))       // f32x8: a vector type
-        return arena_printf(a, "%s_", s);
-    if (strncmp(s, "pto_", 4) == 0 || strncmp(s, "PTO_", 4) == 0 || s[0] == '_')
-        return arena_printf(a, "n%s", s);
-    return s;
+    return strcmp(key, *(const char *const *)entry);
 }
 
-// Functions that C's headers declare: a kernel's function must not have their name.
-static const char *const library[] = {
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2",
-    "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "hypot", "ilogb", "ldexp", "lgamma", "llrint", "llround",
-    "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "modf", "nan", "nearbyint", "nextafter", "nexttoward", "pow",
-    "remainder", "remquo", "rint", "round", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "gamma", "drem",
-    "significand", "j0", "j1", "jn", "y0", "y1", "yn", "finite", "isinf", "isnan", "scalb", "pow10", "exp10", "sincos",
-    "memchr", "memcmp", "memcpy", "memmove", "memset", "strcat", "strchr", "strcmp", "strcoll", "strcpy", "strcspn", "strdup",
-    "strerror", "strlen", "strncat", "strncmp", "strncpy", "strndup", "strpbrk", "strrchr", "strspn", "strstr", "strtok", "strxfrm", "index", "rindex",
-    "abort", "abs", "atexit", "atof", "atoi", "atol", "atoll", "bsearch", "calloc", "div", "exit", "free", "getenv", "labs", "ldiv",
-    "llabs", "lldiv", "malloc", "mblen", "qsort", "rand", "realloc", "srand", "strtod", "strtof", "strtol", "strtoul", "system",
-    "printf", "puts", "putchar", "scanf", "sprintf", "snprintf", "vprintf", "fprintf", "fputs", "fputc", "fwrite", "putc", "fscanf", "sscanf",
-    "toupper", "tolower", "isalpha", "isdigit", "isspace", "clog", "cexp", "csqrt", "cabs", "carg", "conj", "creal", "cimag", "cpow", "csin", "ccos",
-    "alloca", "ffs", "bcmp", "bcopy", "bzero", "execl", "fork", "signbit",
-};
-
-const char *name_of_kernel(Arena *a, const Kernel *k)
+static bool is_listed(const char *name)
 {
-    size_t n = strlen(k->name);
-    for (size_t i = 0; i < sizeof library / sizeof *library; i++) {
-        size_t m = strlen(library[i]);
-        bool same = strcmp(library[i], k->name) == 0;
-        bool variant = n == m + 1 && strncmp(library[i], k->name, m) == 0 && (k->name[m] == 'f' || k->name[m] == 'l');     // expf, expl
-        if (same || variant)
-            return arena_printf(a, "%s_", k->name);
+    return bsearch(name, taken, sizeof taken / sizeof *taken, sizeof *taken, by_text) != NULL;
+}
+
+// sinf, sinl, sinf32, sinf64x
+static bool is_of_type(const char *name)
+{
+    static const char *const ends[] = { "f", "l", "f16", "f32", "f32x", "f64", "f64x", "f128", "f128x" };
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t m = strlen(ends[i]);
+        char base[32];
+        if (n <= m || n - m >= sizeof base || strcmp(name + n - m, ends[i]) != 0)
+            continue;
+        memcpy(base, name, n - m);
+        base[n - m] = '\0';
+        if (is_listed(base))
+            return true;
     }
-    return name_clean(a, k->name);
+    return false;
+}
+
+// PRId32, SCNxPTR
+static bool is_format(const char *name)
+{
+    bool starts = strncmp(name, "PRI", 3) == 0 || strncmp(name, "SCN", 3) == 0;
+    return starts && name[3] && strchr("diouxX", name[3]) && (isdigit((unsigned char)name[4]) || isupper((unsigned char)name[4]));
+}
+
+static bool is_taken(const char *name)
+{
+    if (is_listed(name) || is_of_type(name) || is_format(name))
+        return true;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strncmp(families[i], name, strlen(families[i])) == 0)
+            return true;
+    return false;
+}
+
+// Begins as what belongs to the compiler, to the runtime or to C, behind any number of what such names get in front.
+static bool is_private(const char *name)
+{
+    while (strncmp(name, "k_", 2) == 0)
+        name += 2;
+    return name[0] == '_' || strncmp(name, "pto_", 4) == 0 || strncmp(name, "PTO_", 4) == 0
+        || strncmp(name, "ptoc_", 5) == 0 || strncmp(name, "PTOC_", 5) == 0;
+}
+
+static bool is_identifier(const char *name)
+{
+    if (!*name || isdigit((unsigned char)*name))
+        return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_')
+            return false;
+    return true;
+}
+
+// Text of IR may have any characters in names.
+static const char *spelled_out(Arena *a, const char *name)
+{
+    const char *s = "";
+    for (; *name; name++)
+        s = arena_printf(a, isalnum((unsigned char)*name) ? "%s%c" : "%s_%02x", s, (unsigned char)*name);
+    return arena_printf(a, "k__%s", s);
+}
+
+const char *name_public(Arena *a, const char *name)
+{
+    if (!is_identifier(name))
+        return spelled_out(a, name);
+    if (is_private(name))
+        return arena_printf(a, "k_%s", name);
+    char *word = arena_strdup(a, name);
+    for (size_t n = strlen(word); n > 0 && word[n - 1] == '_'; n--)
+        word[n - 1] = '\0';
+    return is_taken(name) || is_taken(word) ? arena_printf(a, "%s_", name) : name;
+}
+
+// Is it the function of a kernel of the file?
+static bool is_function(Arena *a, int nkernels, Kernel *const *kernels, const char *name)
+{
+    for (int i = 0; i < nkernels; i++)
+        if (strcmp(name_public(a, kernels[i]->name), name) == 0)
+            return true;
+    return false;
+}
+
+const char *emit_name_beside(Arena *a, int nkernels, Kernel *const *kernels, const char *kernel, const char *what)
+{
+    const char *name = arena_printf(a, "%s_%s", name_public(a, kernel), what);
+    while (is_function(a, nkernels, kernels, name))
+        name = arena_printf(a, "%s_", name);
+    return name;
+}
+
+// ---- names of the source ------------------------------------------------------------------------------------------
+
+const char *name_part(Emit *e, const char *name, const char *what, int number)
+{
+    return arena_printf(e->a, "%s%s%d", name, what, number);
 }
 
 // ---- the table of names -----------------------------------------------------------------------------------------
@@ -131,9 +197,13 @@ static bool is_reserved(const Emit *e, const char *name)
 
 static const char *unique(Emit *e, const char *wish)
 {
-    const char *name = name_clean(e->a, wish);
+    const char *word = arena_printf(e->a, wish[0] == '_' || isdigit((unsigned char)wish[0]) ? "n%s_" : "%s_", wish);
+    for (char *c = (char *)word; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            *c = '_';
+    const char *name = word;
     for (int n = 2; is_reserved(e, name); n++)
-        name = arena_printf(e->a, "%s%d", name_clean(e->a, wish), n);
+        name = arena_printf(e->a, "%s%d_", word, n);
     return name;
 }
 
@@ -157,7 +227,7 @@ const char *name_outer(Emit *e, const Index *index)
     for (int i = 0; i < e->outer.n; i++)
         if (e->outer.at[i].index == index)
             return e->outer.at[i].name;
-    const char *name = unique(e, arena_printf(e->a, "%s_at", name_clean(e->a, index->name)));
+    const char *name = unique(e, index->name);
     name_reserve(e, name);
     VEC_PUSH(e->a, &e->outer, ((Bound){ index, name }));
     return name;
@@ -201,14 +271,22 @@ void name_release(Emit *e)
     e->used.n = 0;
 }
 
+const char *name_of_dim(const Emit *e, const Dim *d)
+{
+    int i = 0;
+    while (e->k->dims.at[i] != d)
+        i++;
+    return e->dim[i];
+}
+
 const char *name_dim(Emit *e, const Dim *d)
 {
-    return name_symbol(e, name_clean(e->a, d->name));
+    return name_symbol(e, name_of_dim(e, d));
 }
 
 const char *name_stride(Emit *e, const Tensor *t, int d)
 {
-    return name_symbol(e, arena_printf(e->a, "%s_s%d", e->tensor[t->id], d));
+    return name_symbol(e, name_part(e, e->tensor[t->id], "s", d));
 }
 
 const char *name_own(Emit *e, const char *fmt, ...)
@@ -217,19 +295,24 @@ const char *name_own(Emit *e, const char *fmt, ...)
     va_start(ap, fmt);
     const char *what = arena_vprintf(e->a, fmt, ap);
     va_end(ap);
-    return arena_printf(e->a, "%s_%s%s", e->k->name, what, e->suffix);     // only ever with an ending: no keyword, no library function
+    return arena_printf(e->a, "ptoc_%s_%s%s", name_public(e->a, e->k->name), what, e->suffix);
+}
+
+static const char *reserve(Emit *e, const char *wish)
+{
+    const char *name = unique(e, wish);
+    name_reserve(e, name);
+    return name;
 }
 
 void name_setup(Emit *e)
 {
+    e->dim = ARENA_ARRAY(e->a, const char *, e->k->dims.n + 1);
     e->tensor = ARENA_ARRAY(e->a, const char *, e->k->tensors.n + 1);
     e->reg = ARENA_ARRAY(e->a, RegisterForm, e->k->tensors.n + 1);
     e->reg_name = ARENA_ARRAY(e->a, const char *, e->k->tensors.n + 1);
     for (int i = 0; i < e->k->dims.n; i++)
-        name_reserve(e, name_clean(e->a, e->k->dims.at[i]->name));
-    for (int i = 0; i < e->k->tensors.n; i++) {
-        e->tensor[i] = unique(e, e->k->tensors.at[i]->name);
-        name_reserve(e, e->tensor[i]);
-        e->reg_name[i] = e->tensor[i];
-    }
+        e->dim[i] = reserve(e, e->k->dims.at[i]->name);
+    for (int i = 0; i < e->k->tensors.n; i++)
+        e->tensor[i] = e->reg_name[i] = reserve(e, e->k->tensors.at[i]->name);
 }

@@ -7,12 +7,17 @@
 
 static bool is_question(Signature which) { return which == SIGNATURE_WORKSPACE || which == SIGNATURE_BYTES; }
 
+static const char *beside(Emit *e, const char *what)
+{
+    return emit_name_beside(e->a, e->o->nkernels, e->o->kernels, e->k->name, what);
+}
+
 static const char *function_name(Emit *e, Signature which)
 {
     switch (which) {
-    case SIGNATURE_PUBLIC: return name_of_kernel(e->a, e->k);
+    case SIGNATURE_PUBLIC: return name_public(e->a, e->k->name);
     case SIGNATURE_ENTER: return name_own(e, "enter");
-    case SIGNATURE_WORKSPACE: return arena_printf(e->a, "%s_workspace", e->k->name);
+    case SIGNATURE_WORKSPACE: return beside(e, "workspace");
     case SIGNATURE_BYTES: return name_own(e, "bytes");
     }
     return "";
@@ -21,26 +26,25 @@ static const char *function_name(Emit *e, Signature which)
 void c_signature(FILE *out, Emit *e, Signature which)
 {
     const Kernel *k = e->k;
-    Arena *a = e->a;
     bool question = is_question(which);
     fprintf(out, "%s %s(pto_context *ctx", question ? "size_t" : "pto_status", function_name(e, which));
     for (int i = 0; i < k->params.n && !question; i++) {
         const Param *p = &k->params.at[i];
         if (p->dim)
-            fprintf(out, ", int64_t %s", name_clean(a, p->dim->name));
+            fprintf(out, ", int64_t %s", name_of_dim(e, p->dim));
         else if (p->tensor->rank == 0)
-            fprintf(out, ", %s %s", dtype_ctype(p->tensor->type), name_clean(a, p->tensor->name));
+            fprintf(out, ", %s %s", dtype_ctype(p->tensor->type), e->tensor[p->tensor->id]);
         else
-            fprintf(out, ", const pto_tensor *%s", name_clean(a, p->tensor->name));
+            fprintf(out, ", const pto_tensor *%s", e->tensor[p->tensor->id]);
     }
     for (int i = 0; i < k->dims.n && question; i++)
-        fprintf(out, ", int64_t %s", name_clean(a, k->dims.at[i]->name));
+        fprintf(out, ", int64_t %s", e->dim[i]);
     for (int i = 0; i < k->outputs.n && !question; i++) {
         const Tensor *t = k->outputs.at[i];
         if (t->rank == 0)
-            fprintf(out, ", %s *%s", dtype_ctype(t->type), name_clean(a, t->name));
+            fprintf(out, ", %s *%s", dtype_ctype(t->type), e->tensor[t->id]);
         else
-            fprintf(out, ", const pto_tensor *%s", name_clean(a, t->name));
+            fprintf(out, ", const pto_tensor *%s", e->tensor[t->id]);
     }
     fprintf(out, ")");
 }
@@ -51,11 +55,11 @@ void c_call(FILE *out, Emit *e, Signature which)
     bool question = is_question(which);
     fprintf(out, "%s(ctx", function_name(e, which));
     for (int i = 0; i < k->params.n && !question; i++)
-        fprintf(out, ", %s", name_clean(e->a, k->params.at[i].dim ? k->params.at[i].dim->name : k->params.at[i].tensor->name));
+        fprintf(out, ", %s", k->params.at[i].dim ? name_of_dim(e, k->params.at[i].dim) : e->tensor[k->params.at[i].tensor->id]);
     for (int i = 0; i < k->dims.n && question; i++)
-        fprintf(out, ", %s", name_clean(e->a, k->dims.at[i]->name));
+        fprintf(out, ", %s", e->dim[i]);
     for (int i = 0; i < k->outputs.n && !question; i++)
-        fprintf(out, ", %s", name_clean(e->a, k->outputs.at[i]->name));
+        fprintf(out, ", %s", e->tensor[k->outputs.at[i]->id]);
     fprintf(out, ")");
 }
 
@@ -73,7 +77,7 @@ static void emit_declarations(Emit *e, FILE *out, const char *about_workspace)
     c_signature(out, e, SIGNATURE_PUBLIC);
     fprintf(out, ";\n%s", about_workspace);
     c_signature(out, e, SIGNATURE_WORKSPACE);
-    fprintf(out, ";\nextern const pto_kernel %s_kernel;\n\n", e->k->name);
+    fprintf(out, ";\nextern const pto_kernel %s;\n\n", beside(e, "kernel"));
 }
 
 // ---- what tools ask -----------------------------------------------------------------------------------------------------
@@ -91,7 +95,7 @@ static const char *shape_text(Emit *e, const Tensor *t)
 {
     const char *text = "[";
     for (int d = 0; d < t->rank; d++)
-        text = arena_printf(e->a, "%s%s%s", text, d ? ", " : "", c_extent(e, t, d));
+        text = arena_printf(e->a, "%s%s%s", text, d ? ", " : "", c_extent_text(e, t, d));
     return t->rank ? arena_printf(e->a, "%s]", text) : "";
 }
 
@@ -106,9 +110,8 @@ static const char *machine_list(Arena *a, const EmitOptions *o, const char *betw
 
 static void emit_descriptor(Emit *e, FILE *out)
 {
-    const char *name = e->k->name;
     int n = 0;
-    fprintf(out, "static const pto_param %s_params[] = {\n", name);
+    fprintf(out, "static const pto_param %s[] = {\n", name_own(e, "params"));
     for (int i = 0; i < e->k->params.n; i++, n++) {
         const Param *p = &e->k->params.at[i];
         if (p->dim)
@@ -121,7 +124,7 @@ static void emit_descriptor(Emit *e, FILE *out)
         const Tensor *t = e->k->outputs.at[i];
         fprintf(out, "    { \"%s\", %s, %s, %d, \"%s\" },\n", t->name, t->rank ? "PTO_PARAM_OUTPUT" : "PTO_PARAM_SCALAR_OUTPUT", c_dtype(e->a, t->type), t->rank, shape_text(e, t));
     }
-    fprintf(out, "};\n\nstatic pto_status %s_call(pto_context *ctx, void *const *args)\n{\n    return %s_enter(ctx", name, name);
+    fprintf(out, "};\n\nstatic pto_status %s(pto_context *ctx, void *const *args)\n{\n    return %s(ctx", name_own(e, "call"), name_own(e, "enter"));
     for (int i = 0; i < e->k->params.n; i++) {
         const Param *p = &e->k->params.at[i];
         if (p->dim)
@@ -133,7 +136,8 @@ static void emit_descriptor(Emit *e, FILE *out)
     }
     for (int i = 0; i < e->k->outputs.n; i++)
         fprintf(out, ", args[%d]", e->k->params.n + i);
-    fprintf(out, ");\n}\n\nstatic size_t %s_ask(pto_context *ctx, void *const *args)\n{\n    return %s_workspace(ctx", name, name);
+    fprintf(out, ");\n}\n\nstatic size_t %s(pto_context *ctx, void *const *args)\n{\n%s    return %s(ctx", name_own(e, "ask"), e->k->dims.n ? "" : "    (void)args;\n",
+            name_own(e, "bytes"));
     for (int i = 0; i < e->k->dims.n; i++) {
         const Dim *d = e->k->dims.at[i];
         for (int j = 0; j < e->k->params.n; j++) {
@@ -144,8 +148,8 @@ static void emit_descriptor(Emit *e, FILE *out)
         }
     }
     fprintf(out, ");\n}\n\n");
-    fprintf(out, "const pto_kernel %s_kernel = {\n    .name = \"%s\", .target = \"%s\", .nparams = %d, .params = %s_params, .call = %s_call, .workspace = %s_ask,\n};\n", name,
-            name, machine_list(e->a, e->o, ","), n, name, name, name);
+    fprintf(out, "const pto_kernel %s = {\n    .name = \"%s\", .target = \"%s\", .nparams = %d, .params = %s, .call = %s, .workspace = %s,\n};\n", beside(e, "kernel"),
+            e->k->name, machine_list(e->a, e->o, ","), n, name_own(e, "params"), name_own(e, "call"), name_own(e, "ask"));
 }
 
 void emit_c_public(FILE *out, const EmitOptions *o, const Kernel *k)

@@ -1,4 +1,4 @@
-// text: what comes from outside, inside of C: in strings and behind `//`.
+// text: what comes from outside, inside of C: in strings, behind `//`, in identifiers.
 //
 // File names have any characters, and a comment that ended in a backslash would take the next line of code with it.
 // Test: tests/cli/outputs.sh
@@ -25,6 +25,15 @@ const char *c_string(Arena *a, const char *text)
             s[at++] = (char)('0' + ((unsigned char)*c >> shift & 7));
     }
     s[at] = '\0';
+    return s;
+}
+
+const char *c_identifier(Arena *a, const char *text)
+{
+    char *s = arena_strdup(a, text);
+    for (char *c = s; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
     return s;
 }
 

@@ -29,7 +29,7 @@ const char *v_lane(const Emit *e, DType t)
 
 const char *v_type(Emit *e, const char *lane)
 {
-    return arena_printf(e->a, "%sx%d%s", lane, e->vec->lanes, e->suffix);
+    return arena_printf(e->a, "pto_%sx%d%s", lane, e->vec->lanes, e->suffix);
 }
 
 const char *v_fn(Emit *e, const char *what, const char *lane)

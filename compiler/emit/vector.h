@@ -11,7 +11,7 @@ bool v_guards(Emit *e, const Expr *condition, const Expr *x);           // must 
 
 const char *v_lane(const Emit *e, DType t);                             // "f32": what values of the type are held in
 int v_lane_bytes(const Emit *e, DType t);
-const char *v_type(Emit *e, const char *lane);                          // "f32x8"
+const char *v_type(Emit *e, const char *lane);                          // "pto_f32x8"
 const char *v_fn(Emit *e, const char *what, const char *lane);          // "pto_add_f32x8"
 const char *v_mask(const Emit *e);                                      // the lane of a mask
 const char *v_mask_to(Emit *e, const char *m, int bytes);               // the mask for lanes of that width

@@ -39,7 +39,7 @@ static const char *past_name(Emit *e, const Node *op)
         n++;
     if (n == e->pasts.n)
         VEC_PUSH(e->a, &e->pasts, op);
-    return arena_printf(e->a, n ? "%s_past%d" : "%s_past", e->tensor[op->tensor->id], n);
+    return name_part(e, e->tensor[op->tensor->id], "past", n);
 }
 
 static bool is_decided(const Emit *e, const Node *op)
@@ -178,11 +178,11 @@ static const char *what(ReduceOp op)
     return op == RED_SUM ? "sum" : op == RED_PROD ? "prod" : op == RED_MAX || op == RED_ALL ? "max" : "min";      // true is -1
 }
 
-// The block's own prefix does not wait for the carry; only one combination does. x_c is the carry in all lanes.
+// The block's own prefix does not wait for the carry; only one combination does. x_c0 is the carry in all lanes.
 static void scan(Emit *e, const Node *n)
 {
     DType t = n->tensor->type;
-    const char *v = register_text(e, n->tensor), *carry = arena_printf(e->a, "%s_c", e->tensor[n->tensor->id]), *lane = v_lane(e, t);
+    const char *v = register_text(e, n->tensor), *carry = name_part(e, e->tensor[n->tensor->id], "c", 0), *lane = v_lane(e, t);
     const char *r = arena_printf(e->a, "r%d", e->temps++);
     c_line(e, "%s = %s(%s, %s);", v, v_fn(e, arena_printf(e->a, "prefix_%s", what(n->reduce)), lane), v_expr(e, n->value), identity(e, n, true));
     c_line(e, "const %s %s = %s(%s[%d]);", v_type(e, lane), r, v_fn(e, "splat", lane), v, e->vec->lanes - 1);
@@ -209,13 +209,13 @@ static void operation(Emit *e, const Node *n)
 
 static const char *copy_suffix(Emit *e, int copies, int u)
 {
-    return copies == 1 ? "" : arena_printf(e->a, "_v%d", u);
+    return copies == 1 ? "" : arena_printf(e->a, "vec%d", u);
 }
 
 // Of the copy for row r and vector u.
 static const char *block_suffix(Emit *e, int copies, int r, int u)
 {
-    const char *row = e->vec->rows == 1 ? "" : arena_printf(e->a, "_r%d", r);
+    const char *row = e->vec->rows == 1 ? "" : arena_printf(e->a, "r%d", r);
     return arena_printf(e->a, "%s%s", row, copy_suffix(e, copies, u));
 }
 
@@ -372,12 +372,12 @@ static void open_carried(Emit *e, const Carried *c, int copies)
         const Tensor *t = n->tensor;
         const char *list = "", *start = identity(e, n, n->op == OPK_SCAN);
         e->reg[t->id] = REG_VECTOR;
-        e->reg_name[t->id] = arena_printf(e->a, "%s_v", e->tensor[t->id]);
+        e->reg_name[t->id] = name_part(e, e->tensor[t->id], "part", 0);
         for (int u = 0; u < copies; u++)
             list = arena_printf(e->a, "%s%s%s%s = %s", list, u ? ", " : "", e->reg_name[t->id], copy_suffix(e, copies, u), start);
         c_line(e, "%s %s;", v_type(e, v_lane(e, t->type)), list);
         if (n->op == OPK_SCAN)
-            c_line(e, t->type == DT_BOOL ? "%s %s_c = %s(-(%s != 0));" : "%s %s_c = %s(%s);", v_type(e, v_lane(e, t->type)), e->tensor[t->id],
+            c_line(e, t->type == DT_BOOL ? "%s %s = %s(-(%s != 0));" : "%s %s = %s(%s);", v_type(e, v_lane(e, t->type)), name_part(e, e->tensor[t->id], "c", 0),
                    v_fn(e, "splat", v_lane(e, t->type)), e->tensor[t->id]);
     }
 }
@@ -391,7 +391,7 @@ static void close_carried(Emit *e, const Carried *c, int copies)
         for (int u = 1; u < copies; u++)
             sum = combine(e, n->reduce, t->type, sum, arena_printf(e->a, "%s%s", name, copy_suffix(e, copies, u)));
         if (n->op == OPK_SCAN)
-            c_line(e, t->type == DT_BOOL ? "%s = %s_c[0] != 0;" : "%s = %s_c[0];", e->tensor[t->id], e->tensor[t->id]);
+            c_line(e, t->type == DT_BOOL ? "%s = %s[0] != 0;" : "%s = %s[0];", e->tensor[t->id], name_part(e, e->tensor[t->id], "c", 0));
         else if (t->type == DT_BOOL) {
             const char *all = arena_printf(e->a, "%s(%s)", v_fn(e, arena_printf(e->a, "fold_%s", what(n->reduce)), v_mask(e)), sum);
             c_line(e, "%s = %s;", e->tensor[t->id], c_combine(e, n->reduce, t->type, e->tensor[t->id], arena_printf(e->a, "(%s != 0)", all)));
@@ -443,7 +443,7 @@ static void decide_streams(Emit *e, const Node *n, const Inner *inner)
         }
         if (!streams(e, b) || moves_inside(b, inner))
             continue;
-        const char *big = name_symbol(e, arena_printf(e->a, "%s_big", e->tensor[b->tensor->id]));
+        const char *big = name_symbol(e, name_part(e, e->tensor[b->tensor->id], "big", 0));
         c_line(e, "const int %s = %s && pto_aligned(&%s, %d);", past_name(e, b), big, c_place(e, b->tensor, b->subs), dtype_bytes(b->tensor->type) * e->vec->lanes);
         e->streams = true;
     }

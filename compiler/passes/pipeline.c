@@ -420,11 +420,11 @@ static const char *guard_of(Arena *a, const char *header)
 
 typedef VEC(TileKernel *) TileKernels;
 
-static EmitOptions emit_options(const Pipeline *p, const Machines *machines)
+static EmitOptions emit_options(const Pipeline *p, const Module *m, const Machines *machines)
 {
     return (EmitOptions){
         .source_name = p->o->source_name, .header_name = p->o->header_name, .sources = diags_sources(p->d), .line_directives = p->o->line_directives,
-        .nmachines = machines->n, .machines = machines->at,
+        .nmachines = machines->n, .machines = machines->at, .nkernels = m->kernels.n, .kernels = m->kernels.at,
     };
 }
 
@@ -500,7 +500,7 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     }
     check_machines(&p, file, dir);
     check_strategies(&p, file);
-    EmitOptions eo = emit_options(&p, &machines);
+    EmitOptions eo = emit_options(&p, m, &machines);
     if (c_out)
         emit_c_prologue(c_out, &eo);
     for (int i = 0; i < machines.n; i++) {

@@ -187,7 +187,7 @@ PTO_API struct DLManagedTensor *pto_to_dlpack(const pto_tensor *t, void (*releas
 PTO_API struct DLManagedTensorVersioned *pto_to_dlpack_versioned(const pto_tensor *t, int read_only, void (*release)(void *owner), void *owner);
 
 // ---- what emitted C says about a kernel -----------------------------------------------------------------------------
-// For tools that load it: `const pto_kernel NAME_kernel`.
+// For tools that load it: `const pto_kernel NAME_kernel` (pto(5) says what C calls a kernel whose name it cannot have).
 
 typedef enum { PTO_PARAM_DIM, PTO_PARAM_SCALAR, PTO_PARAM_TENSOR, PTO_PARAM_OUTPUT, PTO_PARAM_SCALAR_OUTPUT } pto_param_kind;
 typedef struct { const char *name; pto_param_kind kind; pto_dtype dtype; int rank; const char *shape; } pto_param;   // shape: "[M, N+1]"

@@ -345,7 +345,7 @@ START_TEST(machines_are_tables_for_the_runtime) {
     fputs("#include <ptort/model.h>\n", f);
     for (int i = 0; i < 3; i++)
         emit_c_machine(f, shipped(names[i]));
-    fputs("extern const pto_machine *all[3];\nconst pto_machine *all[3] = { &davinci_machine, &ascend910b_machine, &kirin9030_machine };\n"
+    fputs("extern const pto_machine *all[3];\nconst pto_machine *all[3] = { &ptoc_davinci_machine, &ptoc_ascend910b_machine, &ptoc_kirin9030_machine };\n"
           "_Static_assert(sizeof all / sizeof *all == 3, \"\");\n", f);
     fclose(f);
     int code = system(arena_printf(arena, "%s -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime/include -fsyntax-only %s", cc && *cc ? cc : "cc", source));

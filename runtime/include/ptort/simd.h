@@ -1,7 +1,7 @@
 // ptort/simd.h: what emitted C computes with: vectors of PTO_LANES elements.
 //
 // Included by emitted C once for each instruction set (after ptort/isa.h) and number of lanes it uses (a power of two from 2
-// to 64), with PTO_LANES defined before (4 if it is not). For 8 lanes it defines the types f32x8, f64x8, i32x8, u8x8, ...
+// to 64), with PTO_LANES defined before (4 if it is not). For 8 lanes it defines the types pto_f32x8, pto_f64x8, pto_i32x8, pto_u8x8, ...
 // and functions pto_load_f32x8, pto_max_f32x8, ..., all followed by PTO_ISA,
 // through the vector extensions of GCC and Clang, which split what the machine cannot do in one register. Only fused
 // multiply-add, square root, rounding and half-precision conversion use intrinsics, here and nowhere else; without
@@ -28,8 +28,10 @@ PTO_SHARED void pto_stream_end(void)
 #endif
 }
 
-#define PTO_VEC(t) PTO_CAT4(t, x, PTO_LANES, PTO_ISA)                // f32 -> f32x8
-#define PTO_FN(f, t) PTO_CAT4(pto_##f##_, PTO_VEC(t), , )            // load, f32 -> pto_load_f32x8
+#define PTO_CAT5_(a, b, c, d, e) a##b##c##d##e
+#define PTO_CAT5(a, b, c, d, e) PTO_CAT5_(a, b, c, d, e)
+#define PTO_VEC(t) PTO_CAT5(pto_, t, x, PTO_LANES, PTO_ISA)          // f32 -> pto_f32x8
+#define PTO_FN(f, t) PTO_CAT5(pto_##f##_, t, x, PTO_LANES, PTO_ISA)  // load, f32 -> pto_load_f32x8
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define PTO_SHUFFLE(I, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
