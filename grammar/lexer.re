@@ -39,6 +39,7 @@ static Range range_of(const Reader *r, const unsigned char *begin, const unsigne
 }
 
 static void wrong(Reader *r, Range at, const char *what, const char *help) {
+    r->excused = true;
     if (r->stopped || diag_report(r->diags, D_LEX, at, "%s", what) < 0 || !help)
         return;
     diag_help(r->diags, "%s", help);
@@ -143,10 +144,54 @@ static void wrong_character(Reader *r, const unsigned char *start) {
         wrong(r, at, "a single '&' or '|' is no operator", "write '&&' or '||'; for bits there are bitand(a, b) and bitor(a, b)");
     else if (start[0] >= 0x80)
         wrong(r, at, "a character outside ASCII in front of no comment or string", "names are made of a-z, A-Z, 0-9 and _");
+    else if (start[0] == '?')
+        wrong(r, at, "'?' is no operator", "write 'if c then a else b'");
     else if (start[0] == '\'')
         wrong(r, at, "a character literal is no token", "write the number; strings have double quotes");
     else
         wrong(r, at, "a character that no token starts with", NULL);
+}
+
+// Behind a number that runs into a name: `0.5f`, `1u`, `2x`.
+static void wrong_number(Reader *r, const unsigned char *start) {
+    Range at = range_of(r, start, r->cursor);
+    const char *text = arena_strndup(r->arena, (const char *)start, (size_t)(r->cursor - start));
+    size_t suffix = strlen(text);
+    while (suffix > 0 && strchr("fFlLuUhH", text[suffix - 1]))
+        suffix--;
+    bool typed = text[suffix] && suffix > 0 && strspn(text, "0123456789.") == suffix;
+    wrong(r, at, "a number that runs into a name",
+          typed ? arena_printf(r->arena, "write %.*s: a literal takes the type of what it meets, or say one, 'f32(%.*s)'", (int)suffix, text, (int)suffix, text)
+                : "put a blank between them");
+}
+
+// Behind the `for` of a loop as C writes it, up to its body's end if that has braces: there is nothing to go on with.
+static void wrong_loop(Reader *r, const unsigned char *start) {
+    int open = 0;
+    const unsigned char *p = r->cursor, *end = r->cursor;
+    for (; p < r->limit; p++) {
+        if (open == 0 && end > r->cursor && !strchr(" \t\r\n{", *p))
+            break;
+        open += *p == '(' || *p == '{';
+        if (*p == ')' || *p == '}') {
+            if (--open < 0)
+                break;
+            end = open == 0 ? p + 1 : end;
+            if (open == 0 && *p == '}')
+                break;
+        }
+    }
+    wrong(r, range_of(r, start, r->cursor), "an equation has no loops",
+          "write it once, 'y[i] = ...;': it holds for every i, or for those of 'where i in a..b'");
+    r->cursor = end;
+}
+
+// Whether a bracket opens here, as behind the `for` and `while` of other languages.
+static bool at_bracket(const Reader *r) {
+    const unsigned char *p = r->cursor;
+    while (p < r->limit && (*p == ' ' || *p == '\t'))
+        p++;
+    return !r->ir && r->in_kernel && p < r->limit && *p == '(';
 }
 
 static int stop(Reader *r, const char *what) {
@@ -244,7 +289,7 @@ static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
             "otherwise"         { return T_OTHERWISE; }
             "in"                { return T_IN; }
             "on"                { return T_ON; }
-            "for"               { return at_ir_statement(r) ? T_LOOP : T_FOR; }
+            "for"               { if (at_bracket(r)) { wrong_loop(r, start); continue; } return at_ir_statement(r) ? T_LOOP : T_FOR; }
             "border"            { return T_BORDER; }
             "if"                { return at_ir_statement(r) ? T_WHEN : T_IF; }
             "then"              { return T_THEN; }
@@ -256,7 +301,17 @@ static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
             hex                 { return number(r, start, value, 16); }
             float               { return number(r, start, value, 0); }
             (dec | float | hex) name {
-                wrong(r, range_of(r, start, r->cursor), "a number that runs into a name", "put a blank between them");
+                wrong_number(r, start);
+                value->tree = literal(r, TREE_INT, range_of(r, start, r->cursor));
+                return T_NUMBER;
+            }
+            dec "." / [^.0-9] {
+                if (r->last_token == '.') {              // `u.1.i`: a path
+                    r->cursor--;
+                    return number(r, start, value, 10);
+                }
+                wrong(r, range_of(r, start, r->cursor), "a float needs digits on both sides of its point",
+                      arena_printf(r->arena, "write %.*s0", (int)(r->cursor - start), (const char *)start));
                 value->tree = literal(r, TREE_INT, range_of(r, start, r->cursor));
                 return T_NUMBER;
             }
@@ -283,6 +338,7 @@ int syntax_lex(SYNTAX_STYPE *value, Range *at, Reader *r) {
     const unsigned char *begin = r->cursor;
     r->last_end = r->token_end;
     int token = r->stopped || diags_full(r->diags) ? T_YYEOF : scan(r, &begin, value);
+    r->excused = r->excused && token != ';' && token != '}';
     *at = range_of(r, begin, r->cursor);
     r->token_end = at->end;
     r->last_token = token;

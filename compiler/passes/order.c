@@ -262,17 +262,39 @@ static void insert_group(Order *o, Groups *groups, int at)
     groups->at[at] = (Group){ .loop = NULL };
 }
 
+// The equation that the user wrote, of which a statement may be a part: a reduction that was taken out.
+static const Equation *source_equation(const Order *o, const Stmt *s)
+{
+    const Kernel *k = o->p->g->kernel;
+    for (int i = 0; s->eq->lhs->kind == TENSOR_HIDDEN && i < k->equations.n; i++)
+        if (k->equations.at[i]->origin == s->eq->origin && k->equations.at[i]->lhs->kind != TENSOR_HIDDEN)
+            return k->equations.at[i];
+    return s->eq;
+}
+
+// Whether no earlier statement of the list stems from the same equation of the source.
+static bool is_first_of_source(const StmtList *c, int at)
+{
+    if (c->at[at]->kind == STMT_INIT || c->at[at]->eq->origin < 0)
+        return false;
+    for (int i = 0; i < at; i++)
+        if (c->at[i]->kind != STMT_INIT && c->at[i]->eq->origin == c->at[at]->eq->origin)
+            return false;
+    return true;
+}
+
 static void report_cycle(Order *o, const StmtList *c)
 {
     const Stmt *first = c->at[0];
+    const Equation *source = source_equation(o, first);
     if (o->p->g->given_up.n > 0) {
         diag_report(o->p->g->diags, D_UNDECIDED, first->eq->lhs_range, "whether `%s` can be computed in some order could not be decided within the budget", first->eq->lhs->name);
         return;
     }
-    diag_report(o->p->g->diags, D_CYCLE, first->eq->lhs_range, "no order found in which every element of `%s` comes after what it is computed from", first->eq->lhs->name);
+    diag_report(o->p->g->diags, D_CYCLE, source->lhs_range, "no order found in which every element of `%s` comes after what it is computed from", source->lhs->name);
     for (int i = 0; i < c->n; i++)
-        if (c->at[i]->kind != STMT_INIT && c->at[i]->eq->origin >= 0)
-            diag_note(o->p->g->diags, c->at[i]->eq->range, "`%s` is part of the cycle", c->at[i]->eq->lhs->name);
+        if (is_first_of_source(c, i))
+            diag_note(o->p->g->diags, source_equation(o, c->at[i])->range, "`%s` is part of the cycle", source_equation(o, c->at[i])->lhs->name);
     diag_help(o->p->g->diags, "every dependence must go forward (or backward) along one common index; check the shifts on the right");
 }
 

@@ -70,12 +70,19 @@ static const char *better_axes(Reader *r, const Target *t)
     return list;
 }
 
+// The blocks of a total (lift_reduce) are an axis to split: what is left to combine is one value for each.
+static bool is_block(const Index *x)
+{
+    const char *dot = strrchr(x->name, '.');
+    return dot && strcmp(dot, ".block") == 0;
+}
+
 // Guarantee 7: workers would have to exchange what they accumulate. The axis stays inside each task.
 static bool communicates(Reader *r, const Targets *targets, Range range)
 {
     for (int i = 0; i < targets->n; i++) {
         const Target *t = &targets->at[i];
-        if (!is_accumulated(t) && !is_scanned(t))
+        if ((!is_accumulated(t) && !is_scanned(t)) || is_block(t->stmt->index[t->idx]))
             continue;
         const char *name = t->stmt->index[t->idx]->name, *of = reader_source(r, t->stmt->eq)->lhs->name, *better = better_axes(r, t);
         diag_report(r->c.d, D_COMMUNICATION, range, "a split of the %s `%s` along `%s` would need communication between tasks",
@@ -158,10 +165,6 @@ static void read_parallel(Reader *r, const TreeDirective *d)
 {
     ParallelWish *p = ARENA_NEW(r->c.a, ParallelWish);
     *p = (ParallelWish){ .mode = MODE_AUTO, .range = d->range };
-    if (d->clauses.n == 0) {
-        reader_wrong_form(r, d->range, d->name);
-        return;
-    }
     if (read_serial(r, d, p))
         return;
     for (int i = 0; i < d->clauses.n; i++) {
@@ -175,7 +178,8 @@ static void read_parallel(Reader *r, const TreeDirective *d)
             continue;
         p->naxes++;
         for (int t = 0; t < targets.n; t++)
-            add_axis(r, &targets.at[t], p, name->range);
+            if (!is_accumulated(&targets.at[t]) && !is_scanned(&targets.at[t]))
+                add_axis(r, &targets.at[t], p, name->range);
     }
 }
 
@@ -212,8 +216,6 @@ static void read_order(Reader *r, const TreeDirective *d)
                 w->order[w->norder++] = (IndexWish){ targets.at[t].idx, d->clauses.at[i].range };
         }
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 static void set_vector(Reader *r, const Targets *targets, bool none, int lanes, Range range)
@@ -265,8 +267,6 @@ static void read_vectorize(Reader *r, const TreeDirective *d)
             continue;
         set_vector(r, &targets, none, lanes, d->range);
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 static void read_unroll(Reader *r, const TreeDirective *d)
@@ -290,8 +290,6 @@ static void read_unroll(Reader *r, const TreeDirective *d)
             if (reader_outranks(reader_wish(r, targets.at[t].stmt), OF_UNROLL, targets.at[t].idx, targets.at[t].rank))
                 reader_wish(r, targets.at[t].stmt)->unroll[targets.at[t].idx] = (int)n;
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 // ---- fuse, materialize, fold, overlap -----------------------------------------------------------------------------------
@@ -307,10 +305,29 @@ static void join_class(Reader *r, const Stmt *s, int class)
             r->s->stmt[i]->fuse = class;
 }
 
+// `fuse y into t`, where t is what y is computed from: the grid is that of the last one.
+static void warn_direction(Reader *r, const Target *from, const Target *into, Range range)
+{
+    bool reads = false, is_read = false;
+    for (int i = 0; i < r->g->deps.n; i++) {
+        const Dep *d = r->g->deps.at[i];
+        reads = reads || (d->src->eq->lhs == into->stmt->eq->lhs && d->dst->eq->lhs == from->stmt->eq->lhs);
+        is_read = is_read || (d->src->eq->lhs == from->stmt->eq->lhs && d->dst->eq->lhs == into->stmt->eq->lhs);
+    }
+    const char *a = from->stmt->eq->lhs->name, *b = into->stmt->eq->lhs->name;
+    if (from->stmt->eq->lhs == into->stmt->eq->lhs)
+        diag_report(r->c.d, D_EMPTY_CLAUSE, range, "`%s` is fused into itself", a);
+    else if (reads && !is_read) {
+        diag_report(r->c.d, D_EMPTY_CLAUSE, range, "`%s` is computed from `%s`, so it is not fused into it", a, b);
+        diag_help(r->c.d, "name the one that reads last: `fuse %s into %s`", b, a);
+    }
+}
+
 // fuse a, b into c
 static void read_fuse(Reader *r, const TreeDirective *d)
 {
     bool into = false;
+    Target last = { 0 };
     VEC_PUSH(r->c.a, &r->s->classes, d->range);
     for (int i = 0; i < d->clauses.n; i++) {
         Words w = words_of(&d->clauses.at[i]);
@@ -321,6 +338,9 @@ static void read_fuse(Reader *r, const TreeDirective *d)
                 return;
             for (int t = 0; t < targets.n; t++)
                 join_class(r, targets.at[t].stmt, r->s->classes.n);
+            if (into)
+                warn_direction(r, &last, &targets.at[0], x->range);
+            last = targets.at[0];
             if (into || !words_accept(&w, "into"))
                 break;
             into = true;
@@ -348,16 +368,10 @@ static void read_materialize(Reader *r, const TreeDirective *d)
         reader_tensor_wish(r, t)->materialize = true;
         reader_tensor_wish(r, t)->range = d->range;
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 // Names were checked, and the substitution made, by schedule_rewrite.
-static void read_inline(Reader *r, const TreeDirective *d)
-{
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
-}
+static void read_inline(Reader *r, const TreeDirective *d) { }
 
 // The dimension of a tensor that its equations subscript with an index of this name; -1: none.
 static int dimension_of(Reader *r, const Tensor *t, const char *index)
@@ -396,8 +410,6 @@ static void read_fold(Reader *r, const TreeDirective *d)
             reader_tensor_wish(r, t)->fold_range = c->range;
         }
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 static bool read_pair(const TreeWord *group, OverlapWish *o)
@@ -428,8 +440,6 @@ static void read_overlap(Reader *r, const TreeDirective *d)
                 reader_wish(r, x->stmt)->overlap[x->idx] = o;
         }
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 // ---- the table ------------------------------------------------------------------------------------------------------------
@@ -489,6 +499,21 @@ static bool names_a_part(Reader *r, const TreeDirective *d)
     return false;
 }
 
+// `parallel i, i`: the second one says nothing.
+static void warn_repeated(Reader *r, const TreeDirective *d)
+{
+    for (int i = 1; i < d->clauses.n; i++) {
+        const TreeWord *w = d->clauses.at[i].key ? NULL : reader_single(&d->clauses.at[i]);
+        for (int k = 0; w && w->kind == WORD_PATH && k < i; k++) {
+            const TreeClause *c = &d->clauses.at[k];
+            if (!c->key && c->words.n > 0 && c->words.at[0]->kind == WORD_PATH && strcmp(c->words.at[0]->text, w->text) == 0) {
+                diag_report(r->c.d, D_EMPTY_CLAUSE, d->clauses.at[i].range, "`%s` stands in this `%s` twice", w->text, d->name);
+                break;
+            }
+        }
+    }
+}
+
 static void read_directive(Reader *r, const TreeDirective *d)
 {
     const char *names[NDIRECTIVES];
@@ -499,10 +524,13 @@ static void read_directive(Reader *r, const TreeDirective *d)
             continue;
         if (!table[i].read)
             diag_report(r->c.d, D_UNSUPPORTED, d->name_range, "the directive `%s` is not built yet", d->name);
-        else if (d->has_block != (strcmp(d->name, "temp") == 0) || d->assign)
+        else if (d->has_block != (strcmp(d->name, "temp") == 0) || d->assign || (d->clauses.n == 0 && !d->has_block))
             reader_wrong_form(r, d->range, d->name);
-        else
+        else {
+            if (table[i].read != read_order)        // which refuses it
+                warn_repeated(r, d);
             table[i].read(r, d);
+        }
         return;
     }
     words_unknown(&r->c, D_SCHEDULE, d->name_range, "there is no directive", d->name, NDIRECTIVES, names);

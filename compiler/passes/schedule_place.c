@@ -85,7 +85,7 @@ void read_place(Reader *r, const TreeDirective *d)
             place(r, &waiting.at[k], memory, d->range);
         waiting.n = 0;
     }
-    if (waiting.n || d->clauses.n == 0)
+    if (waiting.n)
         reader_wrong_form(r, d->range, d->name);
 }
 
@@ -137,8 +137,6 @@ void read_layout(Reader *r, const TreeDirective *d)
     for (int i = 0; i < d->clauses.n; i++)
         if (!read_tensor_layout(r, &d->clauses.at[i]))
             return;
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 // ---- buffers ------------------------------------------------------------------------------------------------------------
@@ -166,8 +164,6 @@ void read_buffer(Reader *r, const TreeDirective *d)
         reader_tensor_wish(r, t)->slots = (int)n;
         reader_tensor_wish(r, t)->slots_range = c->range;
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 void read_prefetch(Reader *r, const TreeDirective *d)
@@ -181,8 +177,6 @@ void read_prefetch(Reader *r, const TreeDirective *d)
         reader_tensor_wish(r, t)->ahead = (int)n;
         reader_tensor_wish(r, t)->ahead_range = c->range;
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 // ---- units ----------------------------------------------------------------------------------------------------------------
@@ -222,8 +216,6 @@ void read_engine(Reader *r, const TreeDirective *d)
                 reader_wish(r, targets.at[t].stmt)->engine_range = c->range;
             }
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }
 
 // ---- sizes ----------------------------------------------------------------------------------------------------------------
@@ -258,6 +250,4 @@ void read_hint(Reader *r, const TreeDirective *d)
         if (!found)
             words_unknown(&r->c, D_SCHEDULE, c->key_range, "no dimension is called", c->key, names.n, names.at);
     }
-    if (d->clauses.n == 0)
-        reader_wrong_form(r, d->range, d->name);
 }

@@ -109,6 +109,8 @@ typedef struct {
 void sema_error(Sema *s, DiagId id, Range range, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void sema_note(Sema *s, Range range, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void sema_help(Sema *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// A range as an example for help, of a dimension that the kernel has.
+const char *sema_some_range(Sema *s);
 // Help "did you mean `x`?" when a name of the kernel, an index in scope or (calls) a function is close.
 void sema_suggest(Sema *s, const char *name, int nscope, Index *const *scope, bool calls);
 // The best of `n` candidates for a misspelt name, or NULL.
@@ -158,6 +160,8 @@ typedef struct {
     VEC(Index *) scope;            // visible indices, outermost first
     bool promote;                  // inside sum, prod, mean or scan: leaves take the accumulator's type
     VEC(const char *) ended;       // indices of reductions whose body has ended, for hints
+    VEC(const char *) undefined;   // names that were reported: once is enough
+    bool subscript;                // inside of a subscript
 } Typer;
 
 bool type_is_open(DType t);        // DT_COUNT or DT_INDEX

@@ -108,9 +108,18 @@ static Expr *floating(Typer *t, double value, Range range)
     return e;
 }
 
+static bool was_undefined(Typer *t, const char *name)
+{
+    for (int i = 0; i < t->undefined.n; i++)
+        if (strcmp(t->undefined.at[i], name) == 0) return true;
+    VEC_PUSH(t->sema->arena, &t->undefined, name);
+    return false;
+}
+
 static void report_undefined(Typer *t, const Tree *tree)
 {
     Sema *s = t->sema;
+    if (was_undefined(t, tree->text)) return;
     sema_error(s, D_UNDEFINED, tree->range, "nothing defines `%s`", tree->text);
     for (int i = 0; i < t->ended.n; i++) {
         if (strcmp(t->ended.at[i], tree->text) != 0) continue;
@@ -120,12 +129,14 @@ static void report_undefined(Typer *t, const Tree *tree)
     // The indices that an equation on whole tensors was given are not there to be named.
     int given = t->equation && t->equation->whole ? t->equation->eq->indices.n : 0;
     sema_suggest(s, tree->text, t->scope.n - given, t->scope.at + given, false);
+    if (t->subscript && t->equation && t->equation->lhs && given == 0)
+        sema_help(s, "an index that the left side does not have needs a reduction: did you mean `sum(%s) ...`?", tree->text);
     if (given > 0) sema_help(s, "an equation on whole tensors has no index to name: write it with indices");
     if (!t->equation) {
         sema_help(s, "a dimension is bound by a plain occurrence in an input's shape, or by a parameter `%s: int`", tree->text);
         sema_define(s, tree->text, tree->range, SYM_POISON);
     } else if (!t->equation->lhs) {
-        sema_help(s, "give an index of a log its range: `where %s in 0..N`", tree->text);
+        sema_help(s, "give an index of a log its range: `where %s in %s`", tree->text, sema_some_range(s));
     }
 }
 
@@ -186,10 +197,12 @@ static Expr *subscript(Typer *t, const Tree *tree)
         sema_error(s, D_UNSUPPORTED, tree->range, "grouped dimensions are not built yet");
         return NULL;
     }
-    bool promote = t->promote;
+    bool promote = t->promote, inside = t->subscript;
     t->promote = false;
+    t->subscript = true;
     Expr *e = sema_expr(t, tree);
     t->promote = promote;
+    t->subscript = inside;
     if (!e) return NULL;
     if (e->type == DT_COUNT && !s->quiet) e = type_coerce(t, e, DT_INDEX, "a subscript");
     if (e && !dtype_is_int(e->type) && e->type != DT_COUNT) {

@@ -365,8 +365,9 @@ static void report_open(Inference *x, const Index *index)
     bool outer = is_outer(x, index);
     const char *place = x->info->lhs ? arena_printf(s->arena, "in the equation of `%s`", x->info->lhs->tensor->name) : "in this log";
     sema_error(s, D_INDEX_RANGE, index->range, "cannot infer the range of `%s` %s", index->name, place);
-    if (x->own) sema_help(s, "a recurrence's own tensors supply no range: declare `%s`, or write `%s in 0..N`", x->info->lhs->tensor->name, index->name);
-    else sema_help(s, outer ? "give it a range: `where %s in 0..N`" : "give it a range where it is introduced: `%s in 0..N`", index->name);
+    if (x->own) sema_help(s, "a recurrence's own tensors supply no range: declare `%s`, or write `%s in %s`", x->info->lhs->tensor->name, index->name,
+                           sema_some_range(s));
+    else sema_help(s, outer ? "give it a range: `where %s in %s`" : "give it a range where it is introduced: `%s in %s`", index->name, sema_some_range(s));
 }
 
 static Outcome settle(Inference *x, Index *index)

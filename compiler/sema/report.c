@@ -45,6 +45,11 @@ void sema_help(Sema *s, const char *fmt, ...)
 
 // ---- suggestions ----
 
+const char *sema_some_range(Sema *s)
+{
+    return s->kernel->dims.n > 0 ? arena_printf(s->arena, "0..%s", s->kernel->dims.at[0]->name) : "0..8";
+}
+
 const char *sema_closest(const char *name, int n, const char *const *candidates)
 {
     return closest_of(name, n, candidates);

@@ -220,6 +220,8 @@ static void hint(Reader *r, const char *found, int n, const char *const *expecte
         diag_help(r->diags, "%s is a reserved word", found);
     else if (is_comparison(found) && have(n, expected, "'&&'"))
         diag_help(r->diags, "comparisons do not chain: write 'a < b && b < c'");
+    else if (strcmp(found, "'.'") == 0 && have(n, expected, "a number"))
+        diag_help(r->diags, "a float has digits on both sides of its point: write '0.5' for '.5'");
     else if (strcmp(found, "'='") == 0 && have(n, expected, "'=='"))
         diag_help(r->diags, "equality is '=='");
     else if (strcmp(found, "'->'") == 0 || !have(n, expected, "'->'"))
@@ -243,7 +245,7 @@ static const char *token_text(Reader *r, Range at, const char *found) {
 }
 
 void report_syntax(Reader *r, Range at, const char *found, int n, const char **expected) {
-    if (r->stopped || diags_full(r->diags))
+    if (r->stopped || r->excused || diags_full(r->diags))
         return;
     n = drop_foreign(r, n, expected);
     const char *text = expectation(r, n, expected);

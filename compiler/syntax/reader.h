@@ -20,6 +20,7 @@ typedef struct {
     bool ir;                           // the file starts with `ir`: textual IR, with quoted names and a few more keywords
     bool in_kernel;                    // where those keywords start a statement
     int last_token;                    // 0 before the first
+    bool excused;                      // a wrong token was reported in this statement: what it leads to is no second mistake
     TreeFile *result;
 } Reader;
 
