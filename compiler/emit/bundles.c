@@ -332,6 +332,17 @@ const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs)
     return arena_printf(e->a, "pto_x%d[%s]", q, sum);
 }
 
+// A box is cut to the range of its index; one that is not lies in its tensor, which the model checks.
+static void know_box(Emit *e, const MoveOp *op, int i)
+{
+    const Span *box = &op->box[i];
+    Range nowhere = { 0, 0 };
+    Expr *lo = box->hi && box->lo ? box->lo : expr_int(e->a, DT_INDEX, box->hi ? 0 : -(LARGEST_EXTENT / 2), nowhere);
+    Expr *hi = box->hi ? box->hi : expr_int(e->a, DT_INDEX, LARGEST_EXTENT / 2, nowhere);
+    exact_know(e, op->lo[i], lo, hi);
+    exact_know(e, op->hi[i], lo, hi);
+}
+
 static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int number)
 {
     char *text = NULL;
@@ -345,6 +356,7 @@ static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int
     for (int i = 0; i < op->rank; i++) {
         const char *lo = name_bind(e, op->lo[i]), *hi = name_bind(e, op->hi[i]);
         c_line(e, "const int64_t %s = pto_w->lo[%d], %s = pto_w->hi[%d];", lo, i, hi, i);
+        know_box(e, op, i);
     }
     for (int q = 0; q < op->noperands; q++) {
         const Operand *o = &op->operand[q];

@@ -4,6 +4,7 @@
 
 #include "emit/emit.h"
 #include "ir/bundles.h"
+#include "ir/value_range.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +30,13 @@ typedef struct {
 typedef struct { const Index *index; const char *name; } Bound;
 typedef enum { REG_SCALAR, REG_VECTOR } RegisterForm;
 typedef VEC(const Expr *) Values;          // indices, and values of borders in the types of their tensors
+typedef struct { const Expr *cond; bool holds; } Assumed;
+typedef struct {                  // an index expression, with the indices and conditions around it
+    const Expr *x;
+    int nscope, nconds;
+    const Index **scope;
+    Assumed *conds;
+} Need;
 
 typedef struct {
     Arena *a;
@@ -55,6 +63,12 @@ typedef struct {
     const MoveOp *nest;           // an operation on a box: its operands stand for their tensors
     int temps;                    // numbers variables of checked subscripts
     int sites;                    // numbers places that can fault
+    ValueScope ranges;            // what dims and known indices can be
+    VEC(KnownIndex) known;
+    VEC(Assumed) assumed;         // conditions around what is being written out
+    VEC(Need) needs;              // index arithmetic that the entry has to look at
+    bool inside;                  // a part of an index expression, which was looked at as a whole
+    bool wide;                    // index arithmetic is written out in 128 bits: on entry, before it was looked at
     bool streams;                 // the function stores past the caches
     VEC(const Node *) pasts;      // the operations of the vector loop that may
 } Emit;
@@ -85,10 +99,24 @@ const char *name_stride(Emit *e, const Tensor *t, int d);
 const char *name_own(Emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));      // "ptoc_k_task0": a function, type or table of the kernel
 void name_setup(Emit *e);
 
+// exact.c: index arithmetic never leaves 64 bits
+void exact_know(Emit *e, const Index *index, Expr *lo, Expr *hi);       // the range of an index without a loop, closed
+void exact_assume(Emit *e, const Expr *cond, bool holds);               // for what is written out until exact_drop
+void exact_drop(Emit *e);
+void exact_need(Emit *e, const Expr *x);                                // it is about to be written out
+void exact_border(Emit *e, const Tensor *t, int d, Expr *sub);          // a read across the border of dimension d
+void exact_step(Emit *e, const Index *index, int64_t step);             // a loop over it goes on by `step` at a time
+bool exact_fits(const Emit *e, const Expr *x);                          // at all sizes
+const char *exact_about(Emit *e, const Expr *x);                        // a size of tiles or bound of vectors: too large is as good as exact
+const char *exact_wide(Emit *e, const Expr *x);                         // in 128 bits; overflow is told to the C variable pto_e
+void exact_sizes(Emit *e, const char **names, const char **values);     // all dims, as arrays for messages
+void c_exact(Emit *e, FILE *out);                                       // the function that looks at what was noted
+
 // expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
 const char *c_index(Emit *e, const Expr *x);                            // an index expression, int64_t
 const char *c_value(Emit *e, const Expr *x);                            // any expression
 const char *c_convert(Emit *e, DType from, DType to, const char *x);
+const char *c_constant(Emit *e, DType t, int64_t value);                // of an integer type
 const char *c_subscript(Emit *e, const Tensor *t, int d, const Expr *sub);       // c_index, but for what storage has no place for
 const char *c_place(Emit *e, const Tensor *t, Expr *const *subs);       // the lvalue (as stored)
 const char *c_place_text(Emit *e, const Tensor *t, const char *const *subs);   // the same from subscripts as text

@@ -2,6 +2,7 @@
 // and runs the grids in order; and the question how large the workspace is.
 #include "emit/c.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---- checks ---------------------------------------------------------------------------------------------------------------
@@ -9,6 +10,15 @@
 static Expr *extent_of(Emit *e, const Tensor *t, int d)
 {
     return expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, t->hi[d], t->lo[d]));
+}
+
+// Was what is computed exactly on entry too large even for that? `text` is what it is.
+static void emit_lost(Emit *e, const char *text)
+{
+    const char *names, *values;
+    exact_sizes(e, &names, &values);
+    c_line(e, "if (pto_e.bad && (status = pto_check_exact(ctx, \"%s\", \"%s\", %d, %s, %s)) != PTO_OK)", e->k->name, c_string(e->a, text), e->k->dims.n, names, values);
+    c_line(e, "    return pto_leave(ctx, status);");
 }
 
 const char *c_extent_text(Emit *e, const Tensor *t, int d)
@@ -66,9 +76,18 @@ static void emit_extents(Emit *e, const Tensor *t)
             bound = bound || binds(e->k->dims.at[i], t, d);
         if (bound)
             continue;
-        const char *n = e->tensor[t->id];
-        c_line(e, "if ((status = pto_check_extent(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s)) != PTO_OK)", name, t->name, d, n, d, c_extent_text(e, t, d),
-               c_index(e, extent_of(e, t, d)));
+        Expr *extent = extent_of(e, t, d);
+        const char *n = e->tensor[t->id], *text = c_extent_text(e, t, d), *expected = NULL;
+        if (exact_fits(e, extent)) {
+            expected = c_index(e, extent);
+        } else {
+            e->wide = true;
+            expected = arena_printf(e->a, "pto_extent%d_%s", d, n);
+            c_line(e, "const int64_t %s = %s;", expected, c_index(e, extent));
+            e->wide = false;
+            emit_lost(e, text);
+        }
+        c_line(e, "if ((status = pto_check_extent(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s)) != PTO_OK)", name, t->name, d, n, d, text, expected);
         c_line(e, "    return pto_leave(ctx, status);");
     }
 }
@@ -77,19 +96,16 @@ static void emit_where(Emit *e)
 {
     const char *name = e->k->name;
     for (int i = 0; i < e->k->where.n; i++) {
-        const char *c = c_value(e, e->k->where.at[i]);
-        const char *names = "", *values = "";
-        int count = 0;
-        for (int j = 0; j < e->k->dims.n; j++) {
-            names = arena_printf(e->a, "%s%s\"%s\"", names, count ? ", " : "", e->k->dims.at[j]->name);
-            values = arena_printf(e->a, "%s%s%s", values, count ? ", " : "", e->dim[j]);
-            count++;
+        e->wide = true;
+        const char *c = c_value(e, e->k->where.at[i]), *text = c_string(e->a, expr_text(e->a, e->k->where.at[i])), *names, *values;
+        e->wide = false;
+        exact_sizes(e, &names, &values);
+        if (strstr(c, "&pto_e,")) {
+            c_line(e, "const int pto_where%d = %s;", i, c);
+            c = arena_printf(e->a, "pto_where%d", i);
+            emit_lost(e, text);
         }
-        const char *text = expr_text(e->a, e->k->where.at[i]);
-        if (count)
-            c_line(e, "if ((status = pto_check_where(ctx, \"%s\", %s, \"%s\", %d, (const char *const[]){ %s }, (const int64_t[]){ %s })) != PTO_OK)", name, c, text, count, names, values);
-        else
-            c_line(e, "if ((status = pto_check_where(ctx, \"%s\", %s, \"%s\", 0, NULL, NULL)) != PTO_OK)", name, c, text);
+        c_line(e, "if ((status = pto_check_where(ctx, \"%s\", %s, \"%s\", %d, %s, %s)) != PTO_OK)", name, c, text, e->k->dims.n, names, values);
         c_line(e, "    return pto_leave(ctx, status);");
     }
 }
@@ -232,7 +248,7 @@ static void emit_grid(Emit *e, const Node *g, int number)
     for (int q = 0; q < g->ndims; q++) {
         c_line(e, "f.grid%d.begin[%d] = %s;", number, q, c_index(e, g->dims[q].begin));
         c_line(e, "f.grid%d.end[%d] = %s;", number, q, c_index(e, g->dims[q].end));
-        c_line(e, "f.grid%d.tile[%d] = %s;", number, q, c_index(e, g->dims[q].tile));
+        c_line(e, "f.grid%d.tile[%d] = %s;", number, q, exact_about(e, g->dims[q].tile));
         count = arena_printf(e->a, "%s%spto_tiles(f.grid%d.begin[%d], f.grid%d.end[%d], f.grid%d.tile[%d])", count, q ? ", " : "", number, q, number, q, number, q);
     }
     static const char *const mode[] = { "PTO_MODE_AUTO", "PTO_MODE_SERIAL", "PTO_MODE_STATIC", "PTO_MODE_DYNAMIC", "PTO_MODE_WAVE" };
@@ -279,16 +295,9 @@ static void emit_control(Emit *e, const Node *n, const Structure *s)
     }
 }
 
-void c_entry(Emit *e, FILE *out, const Structure *s)
+// What comes before the index arithmetic of the body has been looked at: all checks.
+static void emit_checking(Emit *e)
 {
-    e->out = out;
-    e->indent = 1;
-    fprintf(out, "static PTO_TARGET ");
-    c_signature(out, e, SIGNATURE_ENTER);
-    fprintf(out, "\n{\n");
-    c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", e->k->name);
-    c_line(e, "if (status != PTO_OK)");
-    c_line(e, "    return status;");
     emit_checks(e);
     emit_dims(e);
     for (int i = 0; i < e->k->params.n; i++)
@@ -298,9 +307,10 @@ void c_entry(Emit *e, FILE *out, const Structure *s)
         emit_extents(e, e->k->outputs.at[i]);
     emit_where(e);
     emit_overlaps(e);
-    c_line(e, "struct %s f = { .ctx = ctx };", name_own(e, "frame"));
-    for (int i = 0; i < e->k->dims.n; i++)
-        c_line(e, "f.%s = %s;", e->dim[i], e->dim[i]);
+}
+
+static void emit_work(Emit *e, const Structure *s)
+{
     for (int i = 0; i < e->k->params.n; i++)
         if (e->k->params.at[i].tensor)
             emit_tensor_fields(e, e->k->params.at[i].tensor);
@@ -316,7 +326,44 @@ void c_entry(Emit *e, FILE *out, const Structure *s)
         c_line(e, "%s(&f);", name_own(e, "log%d", i));
     emit_unpack(e);
     c_line(e, "return pto_leave(ctx, PTO_OK);");
-    fprintf(out, "}\n\n");
+}
+
+// The work is written out first: it tells what has to be looked at.
+void c_entry(Emit *e, FILE *out, const Structure *s)
+{
+    char *checks = NULL, *work = NULL;
+    size_t nchecks = 0, nwork = 0;
+    e->indent = 1;
+    e->out = open_memstream(&work, &nwork);
+    emit_work(e, s);
+    fclose(e->out);
+    e->out = open_memstream(&checks, &nchecks);
+    emit_checking(e);
+    fclose(e->out);
+    name_release(e);
+    c_exact(e, out);
+    e->out = out;
+    e->indent = 1;
+    fprintf(out, "static PTO_TARGET ");
+    c_signature(out, e, SIGNATURE_ENTER);
+    fprintf(out, "\n{\n");
+    c_line(e, "pto_status status = pto_enter(&ctx, \"%s\");", e->k->name);
+    c_line(e, "if (status != PTO_OK)");
+    c_line(e, "    return status;");
+    if (strstr(checks, "pto_e."))
+        c_line(e, "pto_exact pto_e = { 0 };");
+    fputs(checks, out);
+    c_line(e, "struct %s f = { .ctx = ctx };", name_own(e, "frame"));
+    for (int i = 0; i < e->k->dims.n; i++)
+        c_line(e, "f.%s = %s;", e->dim[i], e->dim[i]);
+    if (e->needs.n) {
+        c_line(e, "if ((status = %s(&f)) != PTO_OK)", name_own(e, "exact"));
+        c_line(e, "    return pto_leave(ctx, status);");
+    }
+    fprintf(out, "%s}\n\n", work);
+    free(checks);
+    free(work);
+    name_release(e);
 }
 
 void c_bytes(Emit *e, FILE *out)
@@ -326,5 +373,10 @@ void c_bytes(Emit *e, FILE *out)
     fprintf(out, "\n{\n    struct %s f = { .ctx = ctx };\n", name_own(e, "frame"));
     for (int i = 0; i < e->k->dims.n; i++)
         fprintf(out, "    f.%s = %s;\n", e->dim[i], e->dim[i]);
+    for (int i = 0; i < e->k->dims.n; i++)
+        if (e->ranges.most[i] < INT64_MAX)
+            fprintf(out, "    if (%s > INT64_C(%lld))\n        return SIZE_MAX;\n", e->dim[i], (long long)e->ranges.most[i]);
+    if (e->needs.n)
+        fprintf(out, "    if (%s(&f) != PTO_OK)\n        return SIZE_MAX;\n", name_own(e, "exact"));
     fprintf(out, "    return %s(&f, pto_workers(ctx), NULL);\n}\n\n", name_own(e, "layout"));
 }

@@ -2,7 +2,7 @@
 //
 // Every function returns text in the arena that is safe as an operand of anything (an identifier, a call, or in
 // brackets); c_index alone drops brackets where the sum of products reads well. Integer arithmetic goes through the helpers
-// of ptort/kernel.h, because it wraps; index arithmetic does not wrap (the runtime checks that addresses are representable).
+// of ptort/kernel.h, because it wraps; index arithmetic does not, and exact.c sees to it that it stays within 64 bits.
 #include "emit/c.h"
 
 #include <math.h>
@@ -53,8 +53,7 @@ static const char *index_variable(Emit *e, const Index *index, int prec)
 static const char *index_text(Emit *e, const Expr *x, int prec)
 {
     switch ((int)x->op) {
-    case OP_CONST:
-        return x->i < 0 ? arena_printf(e->a, "(%lld)", (long long)x->i) : arena_printf(e->a, "%lld", (long long)x->i);
+    case OP_CONST: return c_constant(e, DT_INDEX, x->i);
     case OP_INDEX: return index_variable(e, x->index, prec);
     case OP_DIM: return name_dim(e, x->dim);
     case OP_NEG: return arena_printf(e->a, "(-%s)", index_text(e, x->args[0], PREC_ATOM));
@@ -82,9 +81,18 @@ static const char *index_text(Emit *e, const Expr *x, int prec)
 
 const char *c_index(Emit *e, const Expr *x)
 {
+    if (x->type == DT_U64)
+        return arena_printf(e->a, "pto_index_u64(%s)", c_value(e, x));
     if (x->type != DT_INDEX)
         return x->type == DT_I64 ? c_value(e, x) : arena_printf(e->a, "(int64_t)%s", c_value(e, x));
-    return index_text(e, x, 0);
+    if (e->wide)
+        return c_value(e, x);
+    exact_need(e, x);
+    bool inside = e->inside;
+    e->inside = true;
+    const char *text = index_text(e, x, 0);
+    e->inside = inside;
+    return text;
 }
 
 // ---- types --------------------------------------------------------------------------------------------------------
@@ -181,8 +189,13 @@ static const char *int_constant(Emit *e, DType t, int64_t v)
     case DT_U64: return arena_printf(e->a, "UINT64_C(%llu)", (unsigned long long)v);
     case DT_U32: return arena_printf(e->a, "UINT32_C(%llu)", (unsigned long long)(uint32_t)v);
     case DT_I32: return v == INT32_MIN ? "INT32_MIN" : arena_printf(e->a, v < 0 ? "(%lld)" : "%lld", (long long)v);
-    default: return arena_printf(e->a, v < 0 ? "(%lld)" : "%lld", (long long)v);
+    default: return v == INT64_MIN ? "INT64_MIN" : arena_printf(e->a, v < 0 ? "(%lld)" : "%lld", (long long)v);
     }
+}
+
+const char *c_constant(Emit *e, DType t, int64_t value)
+{
+    return int_constant(e, t, value);
 }
 
 static const char *constant(Emit *e, DType t, int64_t i, double f)
@@ -377,13 +390,15 @@ static const char *read_value(Emit *e, const Expr *x)
         if (bordered && (x->outside & EXPR_EMPTY_BORDER << d))
             test = arena_printf(e->a, "%s%s >= %s && !pto_inside(%s, %d, \"%s, dimension %d\", %s, 0) ? %s : ", test, lo, hi, name_symbol(e, "ctx"), e->sites++, t->name, d, sub[d],
                                 constant(e, t->type, 0, 0));
+        if (bordered)
+            exact_border(e, t, d, x->args[d]);
         if (bordered && folds(t->border[d].kind)) {
             sub[d] = arena_printf(e->a, "%s(%s, %s, %s)", border_name(t->border[d].kind), sub[d], lo, hi);
         } else if (bordered) {
             const char *c = t->border[d].kind == BORDER_CONST ? c_value(e, t->border[d].value) : constant(e, t->type, 0, 0);
             test = arena_printf(e->a, "%s%s < %s || %s >= %s ? %s : ", test, sub[d], lo, sub[d], hi, c);
         } else {
-            const char *at = expr_is_int(t->lo[d], 0) ? sub[d] : arena_printf(e->a, "%s - %s", sub[d], lo);
+            const char *at = expr_is_int(t->lo[d], 0) ? sub[d] : arena_printf(e->a, "pto_sub_i64(%s, %s)", sub[d], lo);
             const char *extent = expr_is_int(t->lo[d], 0) ? hi : arena_printf(e->a, "%s - (%s)", hi, lo);
             test = arena_printf(e->a, "%s!pto_inside(%s, %d, \"%s, dimension %d\", %s, %s) ? %s : ", test, name_symbol(e, "ctx"), 0, t->name, d, at, extent,
                                 constant(e, t->type, 0, 0));
@@ -449,8 +464,17 @@ static const char *arithmetic(Emit *e, const Expr *x)
     }
 }
 
+// On entry, exactly: of numbers that may need more than 64 bits.
+static const char *wide_comparison(Emit *e, const Expr *x)
+{
+    const char *op = x->op == OP_EQ ? "==" : x->op == OP_NE ? "!=" : x->op == OP_LT ? "<" : x->op == OP_LE ? "<=" : x->op == OP_GT ? ">" : ">=";
+    return arena_printf(e->a, "(%s %s %s)", exact_wide(e, x->args[0]), op, exact_wide(e, x->args[1]));
+}
+
 static const char *comparison(Emit *e, const Expr *x)
 {
+    if (e->wide && x->args[0]->type == DT_INDEX && !(exact_fits(e, x->args[0]) && exact_fits(e, x->args[1])))
+        return wide_comparison(e, x);
     switch ((int)x->op) {
     case OP_EQ: return infix(e, x, "==");
     case OP_NE: return infix(e, x, "!=");
@@ -482,18 +506,40 @@ static const char *math(Emit *e, const Expr *x)
     return call(e, x, x->op == OP_ROUND ? "rint" : op_name(x->op), x->type);
 }
 
-const char *c_value(Emit *e, const Expr *x)
+// The condition is a whole of its own; what stands behind it counts where it holds.
+static const char *choice(Emit *e, const Expr *x)
+{
+    bool inside = e->inside;
+    e->inside = false;
+    const char *text = c_value(e, x->args[0]);
+    e->inside = inside;
+    for (int i = 1; i < 3; i++) {
+        exact_assume(e, x->args[0], i == 1);
+        text = arena_printf(e->a, "%s %c %s", text, i == 1 ? '?' : ':', c_value(e, x->args[i]));
+        exact_drop(e);
+    }
+    return arena_printf(e->a, "(%s)", text);
+}
+
+static const char *logic(Emit *e, const Expr *x)
+{
+    const char *first = c_value(e, x->args[0]);
+    exact_assume(e, x->args[0], x->op == OP_AND);
+    const char *second = c_value(e, x->args[1]);
+    exact_drop(e);
+    return arena_printf(e->a, "(%s %s %s)", first, x->op == OP_AND ? "&&" : "||", second);
+}
+
+static const char *value(Emit *e, const Expr *x)
 {
     switch ((int)x->op) {
-    case OP_CONST: return constant(e, x->type, x->type == DT_INDEX || !dtype_is_float(x->type) ? x->i : 0, dtype_is_float(x->type) ? x->f : 0);
+    case OP_CONST: return constant(e, x->type, dtype_is_float(x->type) ? 0 : x->i, dtype_is_float(x->type) ? x->f : 0);
     case OP_INDEX: return index_variable(e, x->index, PREC_ATOM);
     case OP_DIM: return name_dim(e, x->dim);
     case OP_READ: return read_value(e, x);
     case OP_CONVERT: return c_convert(e, x->args[0]->type, x->type, c_value(e, x->args[0]));
-    case OP_SELECT:
-        return arena_printf(e->a, "(%s ? %s : %s)", c_value(e, x->args[0]), c_value(e, x->args[1]), c_value(e, x->args[2]));
-    case OP_AND: return infix(e, x, "&&");
-    case OP_OR: return infix(e, x, "||");
+    case OP_SELECT: return choice(e, x);
+    case OP_AND: case OP_OR: return logic(e, x);
     case OP_NOT: return arena_printf(e->a, "!%s", c_value(e, x->args[0]));
     default: break;
     }
@@ -505,4 +551,18 @@ const char *c_value(Emit *e, const Expr *x)
     case OPC_LEAF: case OPC_LOGIC: case OPC_NEST: case OPC_OTHER: break;
     }
     return "0";
+}
+
+const char *c_value(Emit *e, const Expr *x)
+{
+    bool arithmetic = op_class(x->op) == OPC_ARITH || op_class(x->op) == OPC_BITS;
+    if (x->type != DT_INDEX || !arithmetic || e->inside)
+        return value(e, x);
+    if (e->wide && op_class(x->op) == OPC_ARITH && !exact_fits(e, x))
+        return arena_printf(e->a, "pto_wide_i64(&pto_e, %s)", exact_wide(e, x));
+    exact_need(e, x);
+    e->inside = true;
+    const char *text = value(e, x);
+    e->inside = false;
+    return text;
 }

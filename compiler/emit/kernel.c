@@ -165,7 +165,7 @@ static const char *emit_strides(Emit *e, const Tensor *t)
         bool first = strcmp(size, "1") == 0;
         if (d + 1 < t->rank)
             c_line(e, "f->%s = %s;", name_part(e, e->tensor[t->id], "s", d), size);
-        size = first ? arena_printf(e->a, "(%s)", extent) : d + 1 < t->rank ? arena_printf(e->a, "f->%s * (%s)", name_part(e, e->tensor[t->id], "s", d), extent) : size;
+        size = first ? extent : d + 1 < t->rank ? arena_printf(e->a, "pto_stride(f->%s, %s)", name_part(e, e->tensor[t->id], "s", d), extent) : size;
     }
     return size;
 }
@@ -187,10 +187,10 @@ static void emit_layout(Emit *e, FILE *out)
             if (pass)
                 c_line(e, "f->%s = %s;", e->tensor[i], sum);
             else
-                c_line(e, "f->%s = (%s *)(void *)(base + %s);", e->tensor[i], c_element(t), sum);
+                c_line(e, "f->%s = (%s *)((uintptr_t)base + %s);", e->tensor[i], c_element(t), sum);
             if (c_is_modelled(e) && !pass)
-                c_line(e, "f->%s = (size_t)(%s) * sizeof(%s);", name_part(e, e->tensor[i], "bytes", 0), size, c_element(t));
-            c_line(e, "%s += ((size_t)(%s) * sizeof(%s) + 63) & ~(size_t)63;", sum, size, c_element(t));
+                c_line(e, "f->%s = pto_bytes_mul((size_t)(%s), sizeof(%s));", name_part(e, e->tensor[i], "bytes", 0), size, c_element(t));
+            c_line(e, "%s = pto_bytes_after(%s, %s, sizeof(%s));", sum, sum, size, c_element(t));
         }
     }
     char *body = buffer_close(e->a, &b);
@@ -198,7 +198,8 @@ static void emit_layout(Emit *e, FILE *out)
     fprintf(out, "static PTO_TARGET size_t %s(struct %s *f, int workers, unsigned char *base)\n{\n", name_own(e, "layout"), name_own(e, "frame"));
     c_used(e, out, NULL);
     fprintf(out, "    size_t bytes = 0, scratch = 0;\n%s", body);
-    fprintf(out, "    f->scratch = base + bytes;\n    f->scratch_bytes = scratch + (scratch ? 64 : 0);\n    return bytes + (size_t)workers * f->scratch_bytes;\n}\n\n");
+    fprintf(out, "    f->scratch = (unsigned char *)((uintptr_t)base + bytes);\n    f->scratch_bytes = scratch ? pto_bytes_add(scratch, 64) : 0;\n");
+    fprintf(out, "    return pto_bytes_add(bytes, pto_bytes_mul((size_t)workers, f->scratch_bytes));\n}\n\n");
     name_release(e);
 }
 
@@ -209,7 +210,9 @@ static void bind_tile(Emit *e, const Node *grid, int number, FILE *out)
     for (int q = 0; q < grid->ndims; q++) {
         const char *lo = name_bind(e, grid->dims[q].lo), *hi = name_bind(e, grid->dims[q].hi);
         fprintf(out, "    const int64_t %s = f->grid%d.begin[%d] + tile[%d] * f->grid%d.tile[%d];\n", lo, number, q, q, number, q);
-        fprintf(out, "    const int64_t %s = pto_min(%s + f->grid%d.tile[%d], f->grid%d.end[%d]);\n", hi, lo, number, q, number, q);
+        fprintf(out, "    const int64_t %s = pto_tile_end(%s, f->grid%d.tile[%d], f->grid%d.end[%d]);\n", hi, lo, number, q, number, q);
+        exact_know(e, grid->dims[q].lo, grid->dims[q].begin, grid->dims[q].end);
+        exact_know(e, grid->dims[q].hi, grid->dims[q].begin, grid->dims[q].end);
     }
 }
 
@@ -358,6 +361,7 @@ void emit_c_kernel(FILE *out, const EmitOptions *o, const TileKernel *t)
     Arena *a = arena_new();
     Emit e = { .a = a, .o = o, .t = t, .k = t->kernel, .suffix = c_suffix(a, o) };
     name_setup(&e);
+    e.ranges = value_scope(a, e.k);
     Structure s = { 0 };
     collect(a, t->root, &s);
     emit_frame(&e, out, &s);

@@ -173,6 +173,7 @@ static void unrolled(Emit *e, const Node *n, const char *lo, const char *hi)
 {
     int scope = e->bound.n;
     const char *i = name_bind(e, n->index);
+    exact_step(e, n->index, 2 * n->unroll * n->step);
     c_line(e, "int64_t %s = %s;", i, lo);
     c_line(e, "for (; %s + %lld <= %s; %s += %lld) {", i, (long long)((n->unroll - 1) * n->step + 1), hi, i, (long long)(n->unroll * n->step));
     e->indent++;
@@ -197,6 +198,7 @@ static void jammed(Emit *e, const Node *n)
     const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi), *i = name_bind(e, n->index);
     c_line(e, "{");
     e->indent++;
+    exact_step(e, n->index, n->unroll);
     c_line(e, "int64_t %s = %s;", i, lo);
     c_line(e, "for (; %s + %d <= %s; %s += %d) {", i, n->unroll, hi, i, n->unroll);
     e->indent++;
@@ -229,6 +231,7 @@ static void loop(Emit *e, const Node *n)
         return;
     }
     const char *i = name_bind(e, n->index);
+    exact_step(e, n->index, n->step);
     if (n->step == 1)
         c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
     else
@@ -262,7 +265,9 @@ void c_body(Emit *e, const Node *n)
         case NODE_IF:
             c_line(e, "if (%s) {", c_value(e, c->cond));
             e->indent++;
+            exact_assume(e, c->cond, true);
             c_body(e, c);
+            exact_drop(e);
             e->indent--;
             c_line(e, "}");
             break;

@@ -214,6 +214,7 @@ static const char *v_read(Emit *e, const Expr *x)
             continue;
         const char *lo = c_index(e, t->lo[d]), *hi = c_index(e, t->hi[d]);
         BorderKind k = t->border[d].kind;
+        exact_border(e, t, d, x->args[d]);
         if (k == BORDER_ZERO || k == BORDER_CONST) {
             Expr zero = { .op = OP_CONST, .type = t->type };
             test = arena_printf(e->a, "%s(%s) < %s || (%s) >= %s ? %s : ", test, subs[d], lo, subs[d], hi, broadcast(e, k == BORDER_CONST ? t->border[d].value : &zero));
@@ -292,14 +293,22 @@ static const char *compare(Emit *e, const Expr *x)
     return mask_from(e, arena_printf(e->a, "(%s)%s", v_type(e, signed_name(bytes)), infix(e, x, op)), bytes);
 }
 
+static const char *branch(Emit *e, const Expr *x, int i)
+{
+    exact_assume(e, x->args[0], i == 1);
+    const char *text = v_expr(e, x->args[i]);
+    exact_drop(e);
+    return text;
+}
+
 static const char *v_select(Emit *e, const Expr *x)
 {
     if (!v_varies(e, x->args[0]))
-        return arena_printf(e->a, "(%s ? %s : %s)", c_value(e, x->args[0]), v_expr(e, x->args[1]), v_expr(e, x->args[2]));
+        return arena_printf(e->a, "(%s ? %s : %s)", c_value(e, x->args[0]), branch(e, x, 1), branch(e, x, 2));
     if (v_guards(e, x->args[0], x->args[1]) || v_guards(e, x->args[0], x->args[2]))
         return lanewise(e, x);
     const char *m = v_mask_to(e, v_expr(e, x->args[0]), v_lane_bytes(e, x->type));
-    return arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "select", v_lane(e, x->type)), m, v_expr(e, x->args[1]), v_expr(e, x->args[2]));
+    return arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "select", v_lane(e, x->type)), m, branch(e, x, 1), branch(e, x, 2));
 }
 
 static const char *logic(Emit *e, const Expr *x)

@@ -251,6 +251,7 @@ static void v_body(Emit *e, const Node *n, int copies)
         int scope = e->bound.n;
         if (b->kind == NODE_LOOP) {
             const char *lo = c_index(e, b->index->lo), *hi = c_index(e, b->index->hi), *k = name_bind(e, b->index);
+            exact_step(e, b->index, b->step);
             c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", k, lo, k, hi, k, (long long)b->step);
         } else if (b->kind == NODE_IF) {
             c_line(e, "if (%s) {", c_value(e, b->cond));
@@ -258,7 +259,11 @@ static void v_body(Emit *e, const Node *n, int copies)
             c_line(e, "{");
         }
         e->indent++;
+        if (b->kind == NODE_IF)
+            exact_assume(e, b->cond, true);
         v_body(e, b, copies);
+        if (b->kind == NODE_IF)
+            exact_drop(e);
         e->indent--;
         c_line(e, "}");
         e->bound.n = scope;
@@ -268,7 +273,7 @@ static void v_body(Emit *e, const Node *n, int copies)
 // ---- the loop ---------------------------------------------------------------------------------------------------------
 
 typedef VEC(const char *) Texts;
-typedef struct { Emit *e; Texts lo, hi; VEC(Index *) inner; bool unknown; } Interior;
+typedef struct { Emit *e; Values lo, hi; VEC(Index *) inner; bool unknown; } Interior;
 
 static void add_text(Emit *e, Texts *t, const char *s)
 {
@@ -300,6 +305,16 @@ static Expr *extreme(Interior *in, Expr *x, bool largest)
     return x;
 }
 
+// Where it is behind a condition that fails it may be anything, but it must not overflow.
+static const char *bound_text(Emit *e, const Expr *x)
+{
+    if (exact_fits(e, x))
+        return c_index(e, x);
+    const char *name = arena_printf(e->a, "pto_i%d", e->temps++);
+    c_line(e, "const int64_t %s = %s;", name, exact_about(e, x));
+    return name;
+}
+
 static bool see_border(Expr *x, void *data)
 {
     Interior *in = data;
@@ -314,8 +329,8 @@ static bool see_border(Expr *x, void *data)
     Expr *hi = extreme(in, expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, x->tensor->hi[d], shift)), false);
     if (in->unknown)
         return false;
-    add_text(e, &in->lo, c_index(e, lo));
-    add_text(e, &in->hi, c_index(e, hi));
+    VEC_PUSH(e->a, &in->lo, lo);
+    VEC_PUSH(e->a, &in->hi, hi);
     return true;
 }
 
@@ -336,11 +351,14 @@ static void find_interior(Interior *in, const Node *n)
     }
 }
 
-static const char *join(Emit *e, const Texts *t, const char *f, const char *start)
+static const char *join(Emit *e, const Values *bounds, const char *f, const char *start)
 {
     const char *s = start;
-    for (int i = 0; i < t->n; i++)
-        s = s ? arena_printf(e->a, "%s(%s, %s)", f, s, t->at[i]) : t->at[i];
+    Texts t = { 0 };
+    for (int i = 0; i < bounds->n; i++)
+        add_text(e, &t, bound_text(e, bounds->at[i]));
+    for (int i = 0; i < t.n; i++)
+        s = s ? arena_printf(e->a, "%s(%s, %s)", f, s, t.at[i]) : t.at[i];
     return s;
 }
 
@@ -499,12 +517,16 @@ bool vector_loop(Emit *e, const Node *n, const Index *row, int rows)
     e->vec = &vec;
     Interior in = { .e = e };
     find_interior(&in, n);
-    const char *first = join(e, &in.lo, "pto_max", NULL), *end = join(e, &in.hi, "pto_min", hi);
     e->vec = NULL;
-    if (in.unknown) {
+    int step = n->lanes * (n->unroll > 1 ? n->unroll : 1);
+    if (in.unknown || (n->index->hi->op == OP_CONST && n->index->hi->i > INT64_MAX - step)) {
         e->bound.n = scope;
         return false;
     }
+    exact_step(e, n->index, step);
+    e->vec = &vec;
+    const char *first = join(e, &in.lo, "pto_max", NULL), *end = join(e, &in.hi, "pto_min", hi);
+    e->vec = NULL;
     c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", j, lo, j, hi, j);
     e->indent++;
     e->vec = &vec;

@@ -56,6 +56,7 @@ typedef enum {
     PTO_ERR_ALIGN,           // data is not aligned to its element
     PTO_ERR_TARGET,          // this processor can run none of the targets that the kernel was compiled for
     PTO_ERR_FAULT,           // the program broke a rule of the modelled machine (ptort/model.h)
+    PTO_ERR_OVERFLOW,        // an index or size that the kernel computes does not fit 64 bits
 } pto_status;
 
 // A view of memory that somebody else owns. Strides are in elements and may be 0 or negative for inputs.
@@ -250,7 +251,7 @@ PTO_API void pto_logf(pto_context *ctx, const char *fmt, ...) PTO_PRINTF(2, 3);
 // Entry checks. Each returns PTO_OK or records a message that names kernel, tensor, what is there and what was expected.
 // `kernel` may be NULL: then the name given to pto_enter.
 enum { PTO_CHECK_OUTPUT = 1 };   // no stride of 0 where the extent is above 1, and no two elements in one place
-// Null, dtype, rank, extents (>= 0, bytes below 2^63), strides (all addresses representable), data (non-null unless
+// Null, dtype, rank, extents (>= 0, each at most 2^62, bytes below 2^63), strides (all addresses representable), data (non-null unless
 // empty, aligned to its element). An output's strides must be nested: sorted by size, each at least the span of the
 // ones before, which is every layout that slicing, reversing and transposing give.
 PTO_API pto_status pto_check_tensor(pto_context *ctx, const char *kernel, const char *name, const pto_tensor *t, pto_dtype dtype, int rank, unsigned flags);
@@ -262,6 +263,8 @@ PTO_API pto_status pto_check_extent(pto_context *ctx, const char *kernel, const 
 PTO_API pto_status pto_check_overlap(pto_context *ctx, const char *kernel, const char *in_name, const pto_tensor *in, const char *out_name, const pto_tensor *out, int elementwise_ok);
 // The kernel's assumption `text` ("M >= 3, N > M") must hold; the message lists the `count` names with their values.
 PTO_API pto_status pto_check_where(pto_context *ctx, const char *kernel, int holds, const char *text, int count, const char *const *names, const int64_t *values);
+// `text` ("i + 2*S") was found not to fit 64 bits: records so, with the same list, and returns PTO_ERR_OVERFLOW.
+PTO_API pto_status pto_check_exact(pto_context *ctx, const char *kernel, const char *text, int count, const char *const *names, const int64_t *values);
 
 // Copies a strided tensor to a dense row-major buffer of its elements, or back. In parallel between pto_enter and
 // pto_leave, by the caller otherwise. `t` has passed pto_check_tensor (as an output, for unpack); no overlap.

@@ -97,6 +97,9 @@ static pto_status check_layout(pto_context *ctx, const char *kernel, const char 
     return PTO_OK;
 }
 
+// So that a little more than an extent still is a number (compiler/ir/value_range.h counts on it).
+#define LARGEST_EXTENT (INT64_C(1) << 62)
+
 pto_status pto_check_tensor(pto_context *ctx, const char *kernel, const char *name, const pto_tensor *t, pto_dtype dtype, int rank, unsigned flags) {
     if (t == NULL)
         return check_fail(ctx, kernel, PTO_ERR_NULL, "`%s` is NULL", name);
@@ -109,6 +112,8 @@ pto_status pto_check_tensor(pto_context *ctx, const char *kernel, const char *na
     for (int d = 0; d < rank; d++)
         if (t->shape[d] < 0)
             return check_fail(ctx, kernel, PTO_ERR_SHAPE, "`%s` has extent %" PRId64 " in dimension %d", name, t->shape[d], d);
+        else if (t->shape[d] > LARGEST_EXTENT)
+            return check_fail(ctx, kernel, PTO_ERR_SHAPE, "`%s` has extent %" PRId64 " in dimension %d: at most 2^62", name, t->shape[d], d);
     int64_t elements = pto_tensor_elements(t);
     if (elements < 0 || elements > INT64_MAX / (int64_t)pto_dtype_size(dtype))
         return check_fail(ctx, kernel, PTO_ERR_SHAPE, "`%s` has more bytes than an address can count", name);
@@ -217,12 +222,24 @@ pto_status pto_check_overlap(pto_context *ctx, const char *kernel, const char *i
 
 // ---- assumptions ----------------------------------------------------------------------------------------------------
 
+// "but M = 3, N = 4", behind `before`; nothing without names.
+static void list_sizes(char *list, size_t size, const char *before, int count, const char *const *names, const int64_t *values) {
+    size_t n = 0;
+    *list = 0;
+    for (int i = 0; i < count && n < size; i++)
+        n += (size_t)snprintf(list + n, size - n, "%s%s = %" PRId64, i > 0 ? ", " : before, names[i], values[i]);
+}
+
 pto_status pto_check_where(pto_context *ctx, const char *kernel, int holds, const char *text, int count, const char *const *names, const int64_t *values) {
     if (holds)
         return PTO_OK;
-    char list[TEXT_SIZE / 2] = "";
-    size_t n = 0;
-    for (int i = 0; i < count && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s = %" PRId64, i > 0 ? ", " : ", but ", names[i], values[i]);
+    char list[TEXT_SIZE / 2];
+    list_sizes(list, sizeof list, ", but ", count, names, values);
     return check_fail(ctx, kernel, PTO_ERR_WHERE, "needs %s%s", text, list);
+}
+
+pto_status pto_check_exact(pto_context *ctx, const char *kernel, const char *text, int count, const char *const *names, const int64_t *values) {
+    char list[TEXT_SIZE / 2];
+    list_sizes(list, sizeof list, ", for ", count, names, values);
+    return check_fail(ctx, kernel, PTO_ERR_OVERFLOW, "%s does not fit 64 bits%s", text, list);
 }

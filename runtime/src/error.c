@@ -33,6 +33,7 @@ static const struct { const char *name, *text; } statuses[] = {
     [PTO_ERR_ALIGN] = {"PTO_ERR_ALIGN", "the data of a tensor is not aligned to its element"},
     [PTO_ERR_TARGET] = {"PTO_ERR_TARGET", "the kernel was not compiled for a processor like this one"},
     [PTO_ERR_FAULT] = {"PTO_ERR_FAULT", "the program broke a rule of the modelled machine"},
+    [PTO_ERR_OVERFLOW] = {"PTO_ERR_OVERFLOW", "an index or size that the kernel computes does not fit 64 bits"},
 };
 
 static bool status_known(pto_status s) { return (unsigned)s < sizeof statuses / sizeof *statuses; }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../ptort.h"
+#include "exact.h"
 #include "half.h"
 
 #define PTO_SHARED static inline __attribute__((always_inline, unused))
@@ -24,7 +25,54 @@ PTO_SHARED int64_t pto_min(int64_t a, int64_t b) { return a < b ? a : b; }
 PTO_SHARED int64_t pto_max(int64_t a, int64_t b) { return a > b ? a : b; }
 PTO_SHARED int64_t pto_floordiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 PTO_SHARED int64_t pto_mod(int64_t a, int64_t b) { int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
-PTO_SHARED int64_t pto_tiles(int64_t begin, int64_t end, int64_t tile) { return end > begin ? (end - begin + tile - 1) / tile : 0; }
+
+// How many tiles cover begin..end, and where the one from `lo` on ends.
+PTO_SHARED int64_t pto_tiles(int64_t begin, int64_t end, int64_t tile)
+{
+    return end > begin ? (int64_t)(((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)tile + 1) : 0;
+}
+PTO_SHARED int64_t pto_tile_end(int64_t lo, int64_t tile, int64_t end)
+{
+    int64_t hi;
+    return __builtin_add_overflow(lo, tile, &hi) ? end : pto_min(hi, end);
+}
+
+// Sizes of tiles, and where vectors may run: a sum or product that does not fit is the largest number, or the least.
+PTO_SHARED int64_t pto_about_mul(int64_t a, int64_t b)
+{
+    int64_t r;
+    return !__builtin_mul_overflow(a, b, &r) ? r : (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+PTO_SHARED int64_t pto_about_add(int64_t a, int64_t b)
+{
+    int64_t r;
+    return !__builtin_add_overflow(a, b, &r) ? r : a < 0 ? INT64_MIN : INT64_MAX;
+}
+PTO_SHARED int64_t pto_about_sub(int64_t a, int64_t b)
+{
+    int64_t r;
+    return !__builtin_sub_overflow(a, b, &r) ? r : a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+// Bytes of buffers; SIZE_MAX: more than there can be.
+PTO_SHARED size_t pto_bytes_add(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+PTO_SHARED size_t pto_bytes_mul(size_t a, size_t b)
+{
+    size_t r;
+    return __builtin_mul_overflow(a, b, &r) ? SIZE_MAX : r;
+}
+// `bytes`, and behind them a buffer of `elements` of `size` bytes.
+PTO_SHARED size_t pto_bytes_after(size_t bytes, int64_t elements, size_t size)
+{
+    size_t more = elements > 0 ? pto_bytes_add(pto_bytes_mul((size_t)elements, size), 63) : 0;
+    return pto_bytes_add(bytes, more == SIZE_MAX ? more : more & ~(size_t)63);
+}
+// The distance of two elements with `inner` elements between them, `extent` times; INT64_MAX: of a buffer that cannot be.
+PTO_SHARED int64_t pto_stride(int64_t inner, int64_t extent)
+{
+    int64_t r;
+    return __builtin_mul_overflow(inner, extent, &r) ? INT64_MAX : r;
+}
 
 // Borders: where an index outside lo..hi reads. hi > lo.
 PTO_SHARED int64_t pto_clamp(int64_t i, int64_t lo, int64_t hi) { return i < lo ? lo : i >= hi ? hi - 1 : i; }
@@ -45,6 +93,17 @@ PTO_SHARED int pto_inside(pto_context *ctx, int site, const char *text, int64_t 
         return 1;
     pto_fault(ctx, PTO_ERR_BOUNDS, site, text, i, extent);
     return 0;
+}
+
+// A subscript of data that only unsigned numbers hold is as far outside as there is.
+PTO_SHARED int64_t pto_index_u64(uint64_t i) { return i > INT64_MAX ? INT64_MAX : (int64_t)i; }
+
+// A divisor on entry: 0 is a fault.
+PTO_ONCE pto_wide pto_divisor(pto_context *ctx, int site, pto_wide b)
+{
+    if (b == 0)
+        pto_fault(ctx, PTO_ERR_DIVIDE, site, "division", 0, 0);
+    return b == 0 ? 1 : b;
 }
 
 // ---- integers -----------------------------------------------------------------------------------------------------
