@@ -19,42 +19,152 @@
 
 // ---- spaces ---------------------------------------------------------------------------------------------------
 
-static isl_space *params_space(const Poly *p)
-{
-    const Kernel *k = p->kernel;
-    isl_space *s = isl_space_params_alloc(p->isl, (unsigned)k->dims.n);
-    for (int i = 0; i < k->dims.n; i++)
-        s = isl_space_set_dim_name(s, isl_dim_param, (unsigned)i, k->dims.at[i]->name);
-    return s;
-}
-
 static isl_space *index_space(const Poly *p, int n)
 {
-    isl_space *s = isl_space_set_from_params(params_space(p));
-    return isl_space_add_dims(s, isl_dim_set, (unsigned)n);
+    return isl_space_set_alloc(p->isl, 0, (unsigned)n);
+}
+
+static isl_space *with_dim(isl_space *s, const Dim *dim)
+{
+    unsigned at = (unsigned)isl_space_dim(s, isl_dim_param);
+    return isl_space_set_dim_name(isl_space_add_dims(s, isl_dim_param, 1), isl_dim_param, at, dim->name);
+}
+
+// The dim that a parameter stands for; -1: none.
+static int dim_of(const Poly *p, isl_space *space, int param)
+{
+    isl_id *id = isl_space_get_dim_id(space, isl_dim_param, (unsigned)param);
+    const char *name = isl_id_get_name(id);
+    bool other = isl_id_get_user(id) != NULL;
+    isl_id_free(id);
+    for (int i = 0; !other && i < p->kernel->dims.n; i++)
+        if (strcmp(p->kernel->dims.at[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+// ---- what is known of the dims --------------------------------------------------------------------------------
+
+typedef struct { int *part_of; int ndims, first; } Tie;
+
+// Those of one expression are one part.
+static bool tie(Expr *e, void *data)
+{
+    Tie *t = data;
+    if (e->op != OP_DIM)
+        return true;
+    int mine = t->part_of[e->dim->id];
+    t->first = t->first < 0 ? mine : t->first;
+    for (int i = 0; i < t->ndims; i++)
+        if (t->part_of[i] == mine)
+            t->part_of[i] = t->first;
+    return true;
+}
+
+// Assumptions that name no dim belong to a part of their own, the last.
+static int part_of_condition(const Poly *p, Expr *cond)
+{
+    int dims = p->kernel->dims.n;
+    Tie t = { p->part_of, dims, -1 };
+    expr_walk(cond, tie, &t);
+    return t.first < 0 ? dims : t.first;
+}
+
+static void find_parts(Poly *p)
+{
+    const Kernel *k = p->kernel;
+    for (int i = 0; i < k->dims.n; i++)
+        p->part_of[i] = i;
+    for (int i = 0; i < k->where.n; i++)
+        part_of_condition(p, k->where.at[i]);
+    for (int part = 0; part < p->nparts; part++) {
+        isl_space *space = isl_space_params_alloc(p->isl, 0);
+        for (int i = 0; i < k->dims.n; i++)
+            space = p->part_of[i] == part ? with_dim(space, k->dims.at[i]) : space;
+        p->part[part] = isl_set_universe(space);
+        for (unsigned i = 0; i < (unsigned)isl_set_dim(p->part[part], isl_dim_param); i++)
+            p->part[part] = isl_set_lower_bound_si(p->part[part], isl_dim_param, i, 0);
+    }
 }
 
 Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k)
 {
     Poly *p = ARENA_NEW(a, Poly);
-    p->isl = isl;
-    p->kernel = k;
-    isl_set *context = isl_set_universe(params_space(p));
-    for (int i = 0; i < k->dims.n; i++)
-        context = isl_set_lower_bound_si(context, isl_dim_param, (unsigned)i, 0);
-    p->context = context;
+    *p = (Poly){ .isl = isl, .kernel = k, .nparts = k->dims.n + 1 };
+    p->part = ARENA_ARRAY(a, isl_set *, p->nparts);
+    p->part_of = ARENA_ARRAY(a, int, p->nparts);
+    find_parts(p);
     for (int i = 0; i < k->where.n; i++) {
         isl_set *c = poly_cond(p, (PolyIndices){ 0, NULL }, k->where.at[i]);
+        int part = part_of_condition(p, k->where.at[i]);
         if (c)
-            p->context = isl_set_intersect(p->context, isl_set_params(c));
+            p->part[part] = isl_set_intersect(p->part[part], isl_set_params(c));
     }
     return p;
 }
 
 void poly_free(Poly *p)
 {
-    isl_set_free(p->context);
-    p->context = NULL;
+    for (int i = 0; i < p->nparts; i++)
+        isl_set_free(p->part[i]);
+    p->nparts = 0;
+}
+
+isl_bool poly_has_sizes(const Poly *p)
+{
+    isl_bool some = isl_bool_true;
+    for (int i = 0; i < p->nparts && some == isl_bool_true; i++)
+        some = isl_bool_not(isl_set_is_empty(p->part[i]));
+    return some;
+}
+
+// Which parts the parameters of a space are of, by part. The caller frees it.
+static bool *parts_of(const Poly *p, isl_space *space)
+{
+    bool *of = calloc((size_t)p->nparts, sizeof *of);
+    for (int i = 0; i < isl_space_dim(space, isl_dim_param); i++) {
+        int dim = dim_of(p, space, i);
+        if (dim >= 0)
+            of[p->part_of[dim]] = true;
+    }
+    of[p->nparts - 1] = true;
+    return of;
+}
+
+isl_set *poly_known(const Poly *p, isl_space *space)
+{
+    bool *of = parts_of(p, space);
+    isl_space *params = isl_space_params_alloc(p->isl, 0);
+    for (int i = 0; i < p->kernel->dims.n; i++)
+        params = of[p->part_of[i]] ? with_dim(params, p->kernel->dims.at[i]) : params;
+    isl_set *known = isl_set_universe(params);
+    for (int i = 0; i < p->nparts; i++)
+        if (of[i])
+            known = isl_set_intersect(known, isl_set_copy(p->part[i]));
+    free(of);
+    isl_space_free(space);
+    return known;
+}
+
+// (What is known comes with its parameters in the kernel's order: they are put into it.)
+isl_set *poly_under(const Poly *p, isl_set *s)
+{
+    isl_set *known = poly_known(p, isl_set_get_space(s));
+    s = isl_set_align_params(s, isl_set_get_space(known));
+    return isl_set_intersect_params(s, known);
+}
+
+isl_set *poly_subtract(const Poly *p, isl_set *x, isl_set *y)
+{
+    return poly_under(p, isl_set_subtract(x, y));
+}
+
+isl_bool poly_is_subset(const Poly *p, isl_set *x, isl_set *y)
+{
+    isl_set *all = poly_under(p, isl_set_align_params(isl_set_copy(x), isl_set_get_space(y)));
+    isl_bool is = isl_set_is_subset(all, y);
+    isl_set_free(all);
+    return is;
 }
 
 // ---- expressions to functions ---------------------------------------------------------------------------------
@@ -65,17 +175,23 @@ static isl_pw_aff *constant(const Poly *p, int n, int64_t v)
     return isl_pw_aff_from_aff(isl_aff_val_on_domain(ls, isl_val_int_from_si(p->isl, v)));
 }
 
-static isl_pw_aff *variable(const Poly *p, int n, enum isl_dim_type type, int pos)
+static isl_pw_aff *variable(const Poly *p, int n, int pos)
 {
     isl_local_space *ls = isl_local_space_from_space(index_space(p, n));
-    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, type, (unsigned)pos));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)pos));
+}
+
+static isl_pw_aff *parameter(const Poly *p, int n, const Dim *dim)
+{
+    isl_local_space *ls = isl_local_space_from_space(with_dim(index_space(p, n), dim));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, 0));
 }
 
 static isl_pw_aff *aff_index(const Poly *p, PolyIndices ix, const Index *index)
 {
     for (int i = 0; i < ix.n; i++)
         if (ix.at[i] == index)
-            return variable(p, ix.n, isl_dim_set, i);
+            return variable(p, ix.n, i);
     return NULL;
 }
 
@@ -171,7 +287,7 @@ isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e)
         return NULL;
     switch ((int)e->op) {
     case OP_CONST: return constant(p, ix.n, e->i);
-    case OP_DIM: return variable(p, ix.n, isl_dim_param, e->dim->id);
+    case OP_DIM: return parameter(p, ix.n, e->dim);
     case OP_INDEX: return aff_index(p, ix, e->index);
     case OP_CONVERT: return poly_aff(p, ix, e->args[0]);
     case OP_NEG: {
@@ -244,16 +360,15 @@ static isl_set *bound_index(const Poly *p, PolyIndices ix, isl_set *s, int pos, 
 {
     isl_pw_aff *l = poly_aff(p, ix, lo), *h = poly_aff(p, ix, hi);
     if (l)
-        s = isl_set_intersect(s, isl_pw_aff_ge_set(variable(p, ix.n, isl_dim_set, pos), l));
+        s = isl_set_intersect(s, isl_pw_aff_ge_set(variable(p, ix.n, pos), l));
     if (h)
-        s = isl_set_intersect(s, isl_pw_aff_lt_set(variable(p, ix.n, isl_dim_set, pos), h));
+        s = isl_set_intersect(s, isl_pw_aff_lt_set(variable(p, ix.n, pos), h));
     return s;
 }
 
 isl_set *poly_box(const Poly *p, PolyIndices ix, int nconds, Expr *const *conds, bool *exact)
 {
     isl_set *s = isl_set_universe(index_space(p, ix.n));
-    s = isl_set_intersect_params(s, isl_set_copy(p->context));
     for (int i = 0; i < ix.n; i++)
         s = bound_index(p, ix, s, i, ix.at[i]->lo, ix.at[i]->hi);
     bool all = true;
@@ -266,16 +381,15 @@ isl_set *poly_box(const Poly *p, PolyIndices ix, int nconds, Expr *const *conds,
     }
     if (exact)
         *exact = all;
-    return isl_set_coalesce(s);
+    return isl_set_coalesce(poly_under(p, s));
 }
 
 // What dimension d allows, whether or not the others have elements.
 static isl_set *shape_dimension(const Poly *p, const Tensor *t, int d)
 {
     PolyIndices none = { 0, NULL };
-    isl_space *space = isl_space_add_dims(isl_space_set_from_params(params_space(p)), isl_dim_set, (unsigned)t->rank);
-    isl_set *s = isl_set_universe(space);
-    isl_pw_aff *x = variable(p, t->rank, isl_dim_set, d);
+    isl_set *s = isl_set_universe(index_space(p, t->rank));
+    isl_pw_aff *x = variable(p, t->rank, d);
     isl_pw_aff *lo = poly_aff(p, none, t->lo[d]), *hi = poly_aff(p, none, t->hi[d]);
     if (lo)
         s = isl_set_intersect(s, isl_pw_aff_ge_set(isl_pw_aff_copy(x), isl_pw_aff_add_dims(lo, isl_dim_in, (unsigned)t->rank)));
@@ -289,13 +403,12 @@ static isl_set *named_shape(const Poly *p, const Tensor *t, isl_set *s)
 {
     char name[24];
     snprintf(name, sizeof name, "T%d", t->id);
-    return isl_set_set_tuple_name(isl_set_intersect_params(s, isl_set_copy(p->context)), name);
+    return isl_set_set_tuple_name(poly_under(p, s), name);
 }
 
 isl_set *poly_shape(const Poly *p, const Tensor *t)
 {
-    isl_space *space = isl_space_add_dims(isl_space_set_from_params(params_space(p)), isl_dim_set, (unsigned)t->rank);
-    isl_set *s = isl_set_universe(space);
+    isl_set *s = isl_set_universe(index_space(p, t->rank));
     for (int d = 0; d < t->rank; d++)
         s = isl_set_intersect(s, shape_dimension(p, t, d));
     return named_shape(p, t, s);
@@ -323,7 +436,8 @@ isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor *t, Expr *c
     char name[24];
     snprintf(name, sizeof name, "T%d", t->id);
     m = isl_map_set_tuple_name(m, isl_dim_out, name);
-    return shape ? isl_map_intersect_range(m, shape) : m;
+    m = shape ? isl_map_intersect_range(m, shape) : m;
+    return isl_map_intersect_params(m, poly_known(p, isl_map_get_space(m)));
 }
 
 static PolyIndices equation_indices(const Equation *e, bool reduced, Index **buffer)
@@ -357,7 +471,7 @@ isl_set *poly_domain(const Poly *p, const Equation *e, bool reduced, bool *exact
     if (e->otherwise) {
         isl_set *written = written_by_others(p, e);
         isl_map *w = poly_subscripts(p, outer, e->lhs, e->subs, NULL);
-        s = isl_set_subtract(s, isl_map_domain(isl_map_intersect_range(w, written)));
+        s = poly_subtract(p, s, isl_map_domain(isl_map_intersect_range(w, written)));
         s = isl_set_coalesce(s);
     }
     if (ix.n > outer.n) {
@@ -553,7 +667,7 @@ Expr *poly_expr(const Poly *p, Arena *a, PolyIndices ix, isl_pw_aff *f)
 {
     Back b = { p, a, ix };
     Pieces pc = { .n = 0 };
-    isl_pw_aff *g = isl_pw_aff_coalesce(isl_pw_aff_gist_params(isl_pw_aff_copy(f), isl_set_copy(p->context)));
+    isl_pw_aff *g = isl_pw_aff_coalesce(isl_pw_aff_gist_params(isl_pw_aff_copy(f), poly_known(p, isl_pw_aff_get_domain_space(f))));
     isl_stat ok = isl_pw_aff_foreach_piece(g, collect_piece, &pc);
     Expr *e = NULL;
     if (ok == isl_stat_ok && pc.n == 0)
@@ -590,9 +704,9 @@ static isl_set *named(PolyIndices ix, isl_set *s)
 
 char *poly_example(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
 {
-    int nparam = p->kernel->dims.n;
-    isl_set *s = isl_set_reset_tuple_id(isl_set_intersect_params(isl_set_copy(set), isl_set_copy(p->context)));
-    s = isl_set_align_params(s, params_space(p));
+    isl_set *s = isl_set_reset_tuple_id(poly_under(p, isl_set_copy(set)));
+    isl_space *params = isl_set_get_space(s);
+    int nparam = (int)isl_space_dim(params, isl_dim_param);
     s = isl_set_move_dims(s, isl_dim_set, 0, isl_dim_param, 0, (unsigned)nparam);
     isl_set *small = isl_set_copy(s);
     for (int i = 0; i < nparam + ix.n; i++) {
@@ -604,17 +718,19 @@ char *poly_example(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
     isl_set_free(small);
     if (!pt || isl_point_is_void(pt)) {
         isl_point_free(pt);
+        isl_space_free(params);
         return NULL;
     }
     char *text = NULL, *sizes = NULL;
     for (int i = 0; i < nparam + ix.n; i++) {
         isl_val *v = isl_point_get_coordinate_val(pt, isl_dim_set, i);
-        const char *name = i < nparam ? p->kernel->dims.at[i]->name : ix.at[i - nparam]->name;
+        const char *name = i < nparam ? isl_space_get_dim_name(params, isl_dim_param, (unsigned)i) : ix.at[i - nparam]->name;
         char **to = i < nparam ? &sizes : &text;
         *to = *to ? arena_printf(a, "%s, %s = %ld", *to, name, isl_val_get_num_si(v)) : arena_printf(a, "%s = %ld", name, isl_val_get_num_si(v));
         isl_val_free(v);
     }
     isl_point_free(pt);
+    isl_space_free(params);
     if (!text)
         return sizes ? sizes : arena_strdup(a, "always");
     return sizes ? arena_printf(a, "%s (with %s)", text, sizes) : text;
@@ -623,7 +739,7 @@ char *poly_example(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
 char *poly_region(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
 {
     isl_set *s = named(ix, isl_set_reset_tuple_id(isl_set_copy(set)));
-    s = isl_set_coalesce(isl_set_gist_params(s, isl_set_copy(p->context)));
+    s = isl_set_coalesce(isl_set_gist_params(s, poly_known(p, isl_set_get_space(s))));
     char *raw = isl_set_to_str(s);
     isl_set_free(s);
     if (!raw)

@@ -1,6 +1,7 @@
 // poly: the integer sets of a kernel (isl).
 //
-// All sets of a kernel share one parameter space: its dims by name, each >= 0, under the kernel's assumptions.
+// The parameters of a set are the kernel's dims by name, each >= 0, under the kernel's assumptions; but only those that it
+// speaks of, and those that an assumption ties to them: what a question costs does not depend on the rest of the kernel.
 // A statement's instances form a set in a named space: `S<equation id>[indices...]`, for reductions
 // `S<id>[indices..., reduced indices...]`. An element is a point of `T<tensor id>[subscripts]`.
 // Subscripts that are not affine give "the whole dimension".
@@ -19,11 +20,24 @@
 typedef struct {
     isl_ctx *isl;
     const Kernel *kernel;
-    isl_set *context;         // parameter set: dims >= 0 and the kernel's assumptions
+    int nparts;
+    isl_set **part;           // parameter sets: dims that assumptions tie together, each >= 0, under those assumptions
+    int *part_of;             // by dim
 } Poly;
 
 Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k);
 void poly_free(Poly *p);
+
+// What is known of the parameters of a space, and of those that are tied to them. Takes the space.
+__isl_give isl_set *poly_known(const Poly *p, __isl_take isl_space *space);
+// The set under what is known of its parameters. All sets and maps that functions below return are, and intersections stay so;
+// what a difference or a condition adds to the parameters is not: those are put under it again.
+__isl_give isl_set *poly_under(const Poly *p, __isl_take isl_set *s);
+// x without y; is x in y: for all sizes of both.
+__isl_give isl_set *poly_subtract(const Poly *p, __isl_take isl_set *x, __isl_take isl_set *y);
+isl_bool poly_is_subset(const Poly *p, __isl_keep isl_set *x, __isl_keep isl_set *y);
+// Do sizes exist for which all assumptions hold? (isl_bool_error: over budget)
+isl_bool poly_has_sizes(const Poly *p);
 
 // Index environment: the indices that are the dimensions of a set space, in order.
 typedef struct { int n; Index *const *at; } PolyIndices;

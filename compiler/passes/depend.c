@@ -198,7 +198,7 @@ static unsigned leaves(Program *g, const Tensor *t, isl_map *m)
         one = isl_set_project_out(one, isl_dim_set, 0, (unsigned)d);
         isl_set *shape = isl_set_project_out(poly_shape(g->poly, t), isl_dim_set, (unsigned)d + 1, (unsigned)(t->rank - d - 1));
         shape = isl_set_project_out(shape, isl_dim_set, 0, (unsigned)d);
-        if (isl_set_is_subset(one, shape) != isl_bool_true)
+        if (poly_is_subset(g->poly, one, shape) != isl_bool_true)
             mask |= 1u << d;
         isl_set_free(one);
         isl_set_free(shape);
@@ -221,6 +221,7 @@ isl_map *depend_access(Program *g, const Stmt *s, const Expr *read, int nconds, 
             m = fold_dimension(g, read->tensor, d, m);
     if (outside)
         m = isl_map_intersect_range(m, poly_shape(g->poly, read->tensor));
+    m = isl_map_intersect_params(m, poly_known(g->poly, isl_map_get_space(m)));
     return tuple_in(m, s->id);
 }
 
@@ -275,7 +276,7 @@ static unsigned may_be_empty(Program *g, const Tensor *t, unsigned outside, isl_
         isl_set *empty = hi ? isl_set_params(isl_pw_aff_le_set(hi, lo)) : NULL;
         if (!hi)
             isl_pw_aff_free(lo);
-        isl_set *both = empty ? isl_set_intersect_params(isl_set_copy(domain), empty) : NULL;
+        isl_set *both = empty ? poly_under(g->poly, isl_set_intersect_params(isl_set_copy(domain), empty)) : NULL;
         if (!both || isl_set_is_empty(both) != isl_bool_true)
             mask |= EXPR_EMPTY_BORDER << d;
         isl_set_free(both);

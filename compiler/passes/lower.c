@@ -393,7 +393,10 @@ static isl_map *time_map(Lower *l, const StmtPlan *sp, isl_set *domain, int dept
 static isl_set *known(Lower *l)
 {
     const Poly *poly = l->p->g->poly;
-    isl_set *s = isl_set_from_params(isl_set_copy(poly->context));
+    isl_space *params = isl_space_params_alloc(poly->isl, 0);
+    for (int i = 0; i < l->leaf->stmts.n; i++)
+        params = isl_space_align_params(params, isl_space_params(isl_set_get_space(l->leaf->stmts.at[i]->domain)));
+    isl_set *s = isl_set_from_params(poly_known(poly, params));
     const Node *grid = l->leaf->node;
     for (int q = 0; q < grid->ndims; q++) {
         const GridDim *d = &grid->dims[q];
@@ -415,7 +418,7 @@ static isl_set *known(Lower *l)
         isl_aff_free(hi);
         s = isl_set_intersect(s, c);
     }
-    return isl_set_params(s);
+    return isl_set_params(poly_under(poly, s));
 }
 
 static isl_ast_build *new_build(Lower *l, int times)

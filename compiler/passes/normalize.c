@@ -50,12 +50,18 @@ static isl_stat add_piece(isl_basic_set *b, void *data)
     return isl_stat_ok;
 }
 
+// The box, with what is known of the sizes that `s` speaks of, too.
+static isl_set *under_all_of(const Poly *source, isl_set *box, isl_set *s)
+{
+    return poly_under(source, isl_set_align_params(box, isl_set_get_space(s)));
+}
+
 // `otherwise` is what the other equations leave: a few boxes, each an equation of its own.
 static void normalize_otherwise(Lift *n, const Poly *source, const Equation *eq)
 {
     isl_set *s = isl_set_reset_tuple_id(poly_domain(source, eq, false, NULL));
     PolyIndices ix = { eq->indices.n, eq->indices.at };
-    isl_set *box = poly_box(source, ix, eq->conds.n, eq->conds.at, NULL);
+    isl_set *box = under_all_of(source, poly_box(source, ix, eq->conds.n, eq->conds.at, NULL), s);
     s = isl_set_compute_divs(isl_set_make_disjoint(isl_set_coalesce(isl_set_gist(s, box))));
     Pieces p = { n, eq, source, 0, isl_set_n_basic_set(s) };
     isl_set_foreach_basic_set(s, add_piece, &p);
@@ -76,7 +82,7 @@ static void copy_initial(Lift *n, const Poly *source, Tensor *t)
     isl_set *rest = poly_shape(source, t);
     for (int i = 0; i < source->kernel->equations.n; i++)
         if (source->kernel->equations.at[i]->lhs == t)
-            rest = isl_set_subtract(rest, isl_map_range(poly_write(source, source->kernel->equations.at[i])));
+            rest = poly_subtract(source, rest, isl_map_range(poly_write(source, source->kernel->equations.at[i])));
     rest = isl_set_reset_tuple_id(isl_set_coalesce(rest));
     Equation eq = { .name = arena_printf(n->a, "%s.init", t->name), .range = t->range, .lhs_range = t->range, .lhs = t, .id = -1 };
     eq.subs = ARENA_ARRAY(n->a, Expr *, t->rank + 1);
@@ -90,7 +96,7 @@ static void copy_initial(Lift *n, const Poly *source, Tensor *t)
     eq.rhs = expr_new(n->a, OP_READ, t->type, t->range, t->rank, subs);
     eq.rhs->tensor = t->init;
     PolyIndices ix = { eq.indices.n, eq.indices.at };
-    rest = isl_set_compute_divs(isl_set_make_disjoint(isl_set_gist(rest, poly_box(source, ix, 0, NULL, NULL))));
+    rest = isl_set_compute_divs(isl_set_make_disjoint(isl_set_gist(rest, under_all_of(source, poly_box(source, ix, 0, NULL, NULL), rest))));
     Pieces p = { n, &eq, source, 0, isl_set_n_basic_set(rest) };
     isl_set_foreach_basic_set(rest, add_piece, &p);
     isl_set_free(rest);

@@ -46,7 +46,7 @@ isl_set *prove_points(Prove *v, const Instance *i, bool exact)
 isl_set *prove_where(Prove *v, const Instance *i, isl_set *points, Op op, Expr *x, Expr *y)
 {
     isl_set *c = poly_cond(v->p, prove_indices(i), expr_binary(v->a, op, DT_BOOL, x, y));
-    return c ? isl_set_intersect(isl_set_copy(points), c) : NULL;
+    return c ? poly_under(v->p, isl_set_intersect(isl_set_copy(points), c)) : NULL;
 }
 
 isl_set *prove_image(Prove *v, const Equation *eq)
@@ -104,8 +104,7 @@ static void collect_equations(Prove *v)
 
 static bool assumptions_hold(Prove *v)
 {
-    isl_bool empty = isl_set_is_empty(v->p->context);
-    if (empty != isl_bool_true) return true;
+    if (poly_has_sizes(v->p) != isl_bool_false) return true;
     Range range = v->k->where.n ? v->k->where.at[0]->range : v->k->range;
     for (int i = 1; i < v->k->where.n; i++) {
         Range more = v->k->where.at[i]->range;

@@ -151,7 +151,7 @@ static bool has_no_holes(Prove *v, const Tensor *t, Range range)
     proof->tried = true;
     prove_begin(v);
     isl_set *shape = poly_shape(v->p, t), *written = prove_written(v, t);
-    proof->full = written && isl_set_is_subset(shape, written) == isl_bool_true;
+    proof->full = written && poly_is_subset(v->p, shape, written) == isl_bool_true;
     isl_set_free(shape);
     prove_end(v, range, arena_printf(v->a, "which elements of `%s` are defined", t->name));
     return proof->full;
@@ -168,7 +168,7 @@ static void prove_defined(Prove *v, const Instance *i, const Access *x)
     isl_set *points = prove_points(v, i, true), *written = prove_written(v, t);
     isl_map *reach = isl_map_intersect_domain(poly_subscripts(v->p, prove_indices(i), t, subs, NULL), isl_set_copy(points));
     reach = isl_map_intersect_range(reach, poly_shape(v->p, t));
-    isl_set *bad = isl_map_domain(isl_map_subtract_range(reach, isl_set_copy(written)));
+    isl_set *bad = poly_under(v->p, isl_map_domain(isl_map_subtract_range(reach, isl_set_copy(written))));
     isl_bool empty = bad ? isl_set_is_empty(bad) : isl_bool_error;
     bool decided = prove_end(v, x->range, arena_printf(v->a, "whether %s defined elements only", x->text));
     if (decided && empty == isl_bool_false) report_hole(v, i, x, bad, points);
@@ -195,12 +195,14 @@ typedef struct {
     isl_set *good;
 } Negation;
 
+static isl_set *known_of(const Prove *v, isl_set *s) { return poly_known(v->p, isl_set_get_space(s)); }
+
 static isl_stat negate_constraint(isl_constraint *c, void *data)
 {
     Negation *n = data;
     isl_set *outside = isl_set_complement(isl_set_from_basic_set(isl_basic_set_from_constraint(c)));
-    isl_set *possible = isl_set_intersect(isl_set_copy(outside), isl_set_copy(n->prove->p->context));
-    if (isl_set_is_empty(possible) == isl_bool_false) n->good = isl_set_union(n->good, isl_set_gist(outside, isl_set_copy(n->prove->p->context)));
+    isl_set *possible = isl_set_intersect(isl_set_copy(outside), known_of(n->prove, outside));
+    if (isl_set_is_empty(possible) == isl_bool_false) n->good = isl_set_union(n->good, isl_set_gist(outside, known_of(n->prove, outside)));
     else isl_set_free(outside);
     isl_set_free(possible);
     return n->good ? isl_stat_ok : isl_stat_error;
@@ -209,7 +211,7 @@ static isl_stat negate_constraint(isl_constraint *c, void *data)
 // What is not in `bad`, by De Morgan where that reads better: M = 0 or N >= 1.
 static isl_set *negation(Prove *v, isl_set *bad)
 {
-    bad = isl_set_coalesce(isl_set_gist(bad, isl_set_copy(v->p->context)));
+    bad = isl_set_coalesce(isl_set_gist(bad, known_of(v, bad)));
     isl_basic_set_list *list = isl_set_get_basic_set_list(bad);
     isl_basic_set *only = isl_set_n_basic_set(bad) == 1 ? isl_basic_set_list_get_at(list, 0) : NULL;
     Negation n = {.prove = v, .good = isl_set_empty(isl_set_get_space(bad))};
@@ -217,7 +219,7 @@ static isl_set *negation(Prove *v, isl_set *bad)
         isl_basic_set_foreach_constraint(only, negate_constraint, &n);
     } else {
         isl_set_free(n.good);
-        n.good = isl_set_gist(isl_set_complement(isl_set_copy(bad)), isl_set_copy(v->p->context));
+        n.good = isl_set_gist(isl_set_complement(isl_set_copy(bad)), known_of(v, bad));
     }
     isl_basic_set_free(only);
     isl_basic_set_list_free(list);
@@ -228,7 +230,7 @@ static isl_set *negation(Prove *v, isl_set *bad)
 // The sizes for which it would be empty are refused on entry, unless that leaves no sizes at all. Takes the sets.
 static bool check_on_entry(Prove *v, isl_set *bad_sizes, isl_set *sizes)
 {
-    isl_set *left = isl_set_subtract(sizes, isl_set_copy(bad_sizes));
+    isl_set *left = poly_subtract(v->p, sizes, isl_set_copy(bad_sizes));
     bool some = isl_set_is_empty(left) == isl_bool_false;
     isl_set_free(left);
     isl_set *good = negation(v, bad_sizes);
@@ -262,7 +264,7 @@ static void prove_not_empty(Prove *v, const Instance *outer, const Expr *e)
     isl_set *full = poly_box(v->p, prove_indices(&inner), inner.conds.n, inner.conds.at, NULL);
     isl_set_free(poly_box(v->p, prove_indices(&inner), nest->conds.n, nest->conds.at, &exact));
     full = isl_set_project_out(full, isl_dim_set, (unsigned)outer->indices.n, (unsigned)nest->indices.n);
-    isl_set *bad = exact ? isl_set_subtract(isl_set_copy(points), full) : (isl_set_free(full), isl_set_copy(points));
+    isl_set *bad = exact ? poly_subtract(v->p, isl_set_copy(points), full) : (isl_set_free(full), isl_set_copy(points));
     isl_bool empty = bad ? isl_set_is_empty(bad) : isl_bool_error;
     bool on_entry = false;
     if (empty == isl_bool_false && exact) on_entry = check_on_entry(v, isl_set_params(isl_set_copy(bad)), isl_set_params(isl_set_copy(points)));

@@ -240,7 +240,7 @@ static void prove_covered(Prove *v, const Tensor *t)
     }
     prove_begin(v);
     isl_set *shape = poly_shape(v->p, t), *written = prove_written(v, t);
-    isl_set *gap = written ? isl_set_subtract(isl_set_copy(shape), isl_set_copy(written)) : NULL;
+    isl_set *gap = written ? poly_subtract(v->p, isl_set_copy(shape), isl_set_copy(written)) : NULL;
     gap = isl_set_coalesce(gap);
     isl_bool empty = gap ? isl_set_is_empty(gap) : isl_bool_error;
     bool decided = prove_end(v, t->range, arena_printf(v->a, "whether every element of `%s` is defined", t->name));

@@ -79,7 +79,9 @@ static bool follows(const Poly *p, const Expr *cond)
 {
     isl_set *s = poly_cond(p, (PolyIndices){ 0, NULL }, cond);
     isl_set *where = s ? isl_set_params(s) : NULL;
-    bool is = where && isl_set_is_subset(p->context, where) == isl_bool_true;
+    isl_set *known = where ? poly_known(p, isl_set_get_space(where)) : NULL;
+    bool is = known && isl_set_is_subset(known, where) == isl_bool_true;
+    isl_set_free(known);
     isl_set_free(where);
     return is;
 }

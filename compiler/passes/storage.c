@@ -173,7 +173,7 @@ static Expr *largest_width(const Life *l, isl_pw_aff *min, isl_pw_aff *max)
     const Node *grid = grid_of(l);
     isl_pw_aff *width = isl_pw_aff_add_constant_val(isl_pw_aff_sub(max, min), isl_val_one(l->p->g->poly->isl));
     isl_set *s = isl_set_from_pw_aff(width);                // { [w] } under parameters
-    s = isl_set_intersect_params(s, isl_set_copy(l->p->g->poly->context));
+    s = poly_under(l->p->g->poly, s);
     Index *size[4];
     for (int q = 0; q < grid->ndims; q++) {
         size[q] = ARENA_NEW(a, Index);

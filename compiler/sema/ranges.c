@@ -255,7 +255,7 @@ static Expr *first_bad(Inference *x, const IndexSet *set, const Expr *bad)
     isl_set *points = poly_cond(p, ix, bad);
     Expr *hi = NULL;
     if (points) {
-        points = isl_set_intersect_params(points, isl_set_copy(p->context));
+        points = poly_under(p, points);
         points = isl_set_coalesce(isl_set_project_out(points, isl_dim_set, 1, (unsigned)(ix.n - 1)));
         if (isl_set_is_empty(points) == isl_bool_false) {
             isl_pw_aff *least = isl_set_dim_min(points, 0);

@@ -38,10 +38,10 @@ static isl_pw_aff *function_of_dims(Sema *s, const Expr *e)
 
 static bool holds_everywhere(Sema *s, isl_set *set)
 {
-    isl_set *context = isl_set_copy(sema_poly(s)->context);
     set = isl_set_params(set);
-    bool holds = isl_set_is_subset(context, set) == isl_bool_true;
-    isl_set_free(context);
+    isl_set *known = poly_known(sema_poly(s), isl_set_get_space(set));
+    bool holds = isl_set_is_subset(known, set) == isl_bool_true;
+    isl_set_free(known);
     isl_set_free(set);
     return holds;
 }
