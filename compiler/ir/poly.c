@@ -154,6 +154,23 @@ isl_set *poly_under(const Poly *p, isl_set *s)
     return isl_set_intersect_params(s, known);
 }
 
+// In halves: one by one, each would copy all before it.
+static isl_set *union_of(int n, isl_set **sets)
+{
+    return n == 1 ? sets[0] : isl_set_union(union_of(n / 2, sets), union_of(n - n / 2, sets + n / 2));
+}
+
+isl_set *poly_union(int n, isl_set **sets)
+{
+    isl_space *params = isl_space_params(isl_set_get_space(sets[0]));
+    for (int i = 1; i < n; i++)
+        params = isl_space_align_params(params, isl_space_params(isl_set_get_space(sets[i])));
+    for (int i = 0; i < n; i++)
+        sets[i] = isl_set_align_params(sets[i], isl_space_copy(params));
+    isl_space_free(params);
+    return union_of(n, sets);
+}
+
 isl_set *poly_subtract(const Poly *p, isl_set *x, isl_set *y)
 {
     return poly_under(p, isl_set_subtract(x, y));
@@ -453,14 +470,18 @@ static PolyIndices equation_indices(const Equation *e, bool reduced, Index **buf
 
 static isl_set *written_by_others(const Poly *p, const Equation *e)
 {
-    isl_set *shape = poly_shape(p, e->lhs), *written = isl_set_empty(isl_set_get_space(shape));
+    isl_set *shape = poly_shape(p, e->lhs), **written = calloc((size_t)p->kernel->equations.n + 1, sizeof *written);
+    int n = 0;
+    written[n++] = isl_set_empty(isl_set_get_space(shape));
     isl_set_free(shape);
     for (int i = 0; i < p->kernel->equations.n; i++) {
         const Equation *o = p->kernel->equations.at[i];
         if (o != e && o->lhs == e->lhs && !o->otherwise)
-            written = isl_set_union(written, isl_map_range(poly_write(p, o)));
+            written[n++] = isl_map_range(poly_write(p, o));
     }
-    return isl_set_coalesce(written);
+    isl_set *all = isl_set_coalesce(poly_union(n, written));
+    free(written);
+    return all;
 }
 
 isl_set *poly_domain(const Poly *p, const Equation *e, bool reduced, bool *exact)

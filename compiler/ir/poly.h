@@ -33,6 +33,8 @@ __isl_give isl_set *poly_known(const Poly *p, __isl_take isl_space *space);
 // The set under what is known of its parameters. All sets and maps that functions below return are, and intersections stay so;
 // what a difference or a condition adds to the parameters is not: those are put under it again.
 __isl_give isl_set *poly_under(const Poly *p, __isl_take isl_set *s);
+// The union of n sets (n > 0) of one space but for their parameters. Takes them.
+__isl_give isl_set *poly_union(int n, isl_set **sets);
 // x without y; is x in y: for all sizes of both.
 __isl_give isl_set *poly_subtract(const Poly *p, __isl_take isl_set *x, __isl_take isl_set *y);
 isl_bool poly_is_subset(const Poly *p, __isl_keep isl_set *x, __isl_keep isl_set *y);

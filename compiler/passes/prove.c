@@ -60,11 +60,11 @@ isl_set *prove_written(Prove *v, const Tensor *t)
 {
     TensorProof *proof = &v->tensors[t->id];
     if (proof->written) return proof->written;
-    isl_set *shape = poly_shape(v->p, t), *all = isl_set_empty(isl_set_get_space(shape));
-    for (int i = 0; i < proof->equations.n; i++) all = isl_set_union(all, prove_image(v, proof->equations.at[i]));
-    if (t->init) all = isl_set_union(all, isl_set_copy(shape));
-    isl_set_free(shape);
-    proof->written = isl_set_coalesce(all);
+    isl_set *shape = poly_shape(v->p, t), **parts = ARENA_ARRAY(v->a, isl_set *, proof->equations.n + 1);
+    parts[0] = t->init ? shape : isl_set_empty(isl_set_get_space(shape));
+    if (!t->init) isl_set_free(shape);
+    for (int i = 0; i < proof->equations.n; i++) parts[i + 1] = prove_image(v, proof->equations.at[i]);
+    proof->written = isl_set_coalesce(poly_union(proof->equations.n + 1, parts));
     return proof->written;
 }
 
