@@ -30,10 +30,15 @@ __attribute__((weak, noreturn)) void arena_oom_handler(void) {
     _Exit(70);
 }
 
-Arena *arena_new(void) {
-    Arena *a = calloc(1, sizeof *a);
-    if (!a)
+void *memory_new(size_t n, size_t size) {
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
         arena_oom_handler();
+    return p;
+}
+
+Arena *arena_new(void) {
+    Arena *a = memory_new(1, sizeof *a);
     a->chunk_size = FIRST_CHUNK;
     return a;
 }

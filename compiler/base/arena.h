@@ -27,6 +27,8 @@ __attribute__((noreturn)) void arena_oom_handler(void);
 void *arena_alloc(Arena *a, size_t size);
 // Grows an object of `old` bytes to `size` bytes; the old one stays readable.
 void *arena_grow(Arena *a, const void *p, size_t old, size_t size);
+// `n` zeroed objects that the caller frees with free(). Never NULL.
+void *memory_new(size_t n, size_t size);
 char *arena_strdup(Arena *a, const char *s);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_printf(Arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

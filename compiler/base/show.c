@@ -5,6 +5,8 @@
 // Test: tests/unit/test_base.c
 #include "base/show.h"
 
+#include "base/buffer.h"
+
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,24 +204,22 @@ void show_text(FILE *out, const Sources *sources, bool colored, const Report *r)
 
 // A JSON string of any bytes: what is not UTF-8 becomes <80>.
 static cJSON *json_string(const char *s) {
-    char *text = NULL;
-    size_t size = 0, left = strlen(s);
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        arena_oom_handler();
+    size_t left = strlen(s);
+    TextBuffer b;
+    buffer_open(&b);
     while (left > 0) {
         uint32_t c;
         int n = utf8_decode(s, left, &c);
         if (n)
-            fwrite(s, 1, (size_t)n, out);
+            fwrite(s, 1, (size_t)n, b.stream);
         else
-            fputs(glyph_at(s, left).text, out);
+            fputs(glyph_at(s, left).text, b.stream);
         s += n ? n : 1;
         left -= (size_t)(n ? n : 1);
     }
-    fclose(out);
-    cJSON *json = cJSON_CreateString(text);
-    free(text);
+    buffer_close(&b);
+    cJSON *json = cJSON_CreateString(b.text);
+    free(b.text);
     return json;
 }
 

@@ -4,6 +4,8 @@
 // Test: tests/unit/test_cli.c
 #include "cli/depfile.h"
 
+#include "base/buffer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,23 +33,20 @@ typedef struct { FILE *out; int column; bool started; } Lines;
 
 static void put_word(Lines *l, const char *word, bool quote)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        return;
+    TextBuffer b;
+    buffer_open(&b);
     if (quote)
-        depfile_quote(f, word);
+        depfile_quote(b.stream, word);
     else
-        fputs(word, f);
-    fclose(f);
-    if (l->column > 0 && l->column + 1 + (int)size > 72) {
+        fputs(word, b.stream);
+    buffer_close(&b);
+    if (l->column > 0 && l->column + 1 + (int)b.size > 72) {
         fputs(" \\\n", l->out);
         l->column = 0;
     }
-    l->column += fprintf(l->out, "%s%s", l->started ? " " : "", text);
+    l->column += fprintf(l->out, "%s%s", l->started ? " " : "", b.text);
     l->started = true;
-    free(text);
+    free(b.text);
 }
 
 void depfile_write(FILE *out, int ntargets, const char *const *targets, const bool *quote, int n, const char *const *files, bool phony)

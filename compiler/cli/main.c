@@ -8,6 +8,7 @@
 #include "machine/machine.h"
 #include "passes/schedule.h"
 
+#include <cjson/cJSON.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,37 @@ void arena_oom_handler(void)
     outputs_remove_all();
     say("ptoc: out of memory\n");
     _exit(EXIT_INTERNAL);
+}
+
+// cJSON reports no failure of its own, what it prints would have holes; the numbers of isl are GMP's, which aborts.
+static void *new_memory(size_t size)
+{
+    return memory_new(1, size);
+}
+
+static void *more_memory(void *p, size_t old, size_t size)
+{
+    (void)old;
+    p = realloc(p, size);
+    if (!p)
+        arena_oom_handler();
+    return p;
+}
+
+static void drop_memory(void *p, size_t size)
+{
+    (void)size;
+    free(p);
+}
+
+// (isl may be built without GMP, or hide it.)
+void __gmp_set_memory_functions(void *(*)(size_t), void *(*)(void *, size_t, size_t), void (*)(void *, size_t)) __attribute__((weak));
+
+static void watch_memory(void)
+{
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = new_memory, .free_fn = free});
+    if (__gmp_set_memory_functions)
+        __gmp_set_memory_functions(new_memory, more_memory, drop_memory);
 }
 
 // A crash is reported from a stack of its own: it may come from having none left. Sanitizers have better reports.
@@ -131,6 +163,7 @@ static int dispatch(Arena *a, const Options *o)
 int main(int argc, char **argv)
 {
     install_handlers();
+    watch_memory();
     Arena *a = arena_new();
     Options options;
     const char *error;

@@ -1,7 +1,9 @@
 // One file on its way through the compiler; see unit.h.
 #include "cli/unit.h"
 
+#include "base/buffer.h"
 #include "ir/bundles.h"
+#include "ir/poly.h"
 #include "ir/read.h"
 #include "machine/machine.h"
 #include "syntax/parse.h"
@@ -184,6 +186,7 @@ static int load(Unit *u)
     if (code)
         return code;
     u->module = sema_file(u->arena, u->isl, u->diags, u->tree);
+    poly_check_memory(u->isl);
     return 0;
 }
 
@@ -191,7 +194,9 @@ int unit_open(Unit *u, Arena *a, const Options *o)
 {
     *u = (Unit){.arena = a, .options = o, .places = places_find(a), .sources = {.arena = a}};
     set_up_diagnostics(u);
+    options_doing(o->doing, "isl started (is there no memory?)");       // it crashes then
     u->isl = isl_ctx_alloc();
+    options_doing(o->doing, "");
     if (!u->isl)
         return complain(EXIT_INTERNAL, "out of memory");
     isl_options_set_on_error(u->isl, ISL_ON_ERROR_CONTINUE);
@@ -233,6 +238,13 @@ static int check_dump(const Unit *u)
                     meant ? "'?" : "");
 }
 
+static FILE *open_if(TextBuffer *b, bool wanted)
+{
+    if (wanted)
+        buffer_open(b);
+    return b->stream;
+}
+
 int unit_compile(Unit *u, const char *target, const char *header_name, bool want_c, Compiled *out)
 {
     const Options *o = u->options;
@@ -240,21 +252,25 @@ int unit_compile(Unit *u, const char *target, const char *header_name, bool want
     int code = check_dump(u);
     if (code)
         return code;
-    FILE *c = want_c ? open_memstream(&out->c, &out->c_size) : NULL, *h = want_c ? open_memstream(&out->h, &out->h_size) : NULL;
-    FILE *ir = o->emit_ir ? open_memstream(&out->ir, &out->ir_size) : NULL;
-    FILE *schedule = o->emit_schedule ? open_memstream(&out->schedule, &out->schedule_size) : NULL;
+    TextBuffer c = {0}, h = {0}, ir = {0}, schedule = {0};
+    FILE *c_out = open_if(&c, want_c), *h_out = open_if(&h, want_c), *ir_out = open_if(&ir, o->emit_ir), *schedule_out = open_if(&schedule, o->emit_schedule);
     PipelineOptions p = {
         .source_name = o->line_directives ? u->file->path : base_name(u->file->path), .header_name = header_name, .data_dir = u->places.data,
         .target = target, .machine_set = o->machine_set, .opt_level = o->opt_level, .budget = (long)o->budget, .line_directives = o->line_directives, .verify_each = o->verify_each,
         .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
-        .emit_schedule = o->emit_schedule, .schedule_out = schedule, .emit_ir = o->emit_ir, .ir_out = ir,
+        .emit_schedule = o->emit_schedule, .schedule_out = schedule_out, .emit_ir = o->emit_ir, .ir_out = ir_out,
         .tilings = &out->tilings, .steps = &out->steps,
     };
-    bool ok = pipeline_compile(u->arena, u->isl, u->diags, u->tree, u->module, &p, c, h) && diags_errors(u->diags) == 0;
-    FILE *streams[] = {c, h, ir, schedule};
+    bool ok = pipeline_compile(u->arena, u->isl, u->diags, u->tree, u->module, &p, c_out, h_out) && diags_errors(u->diags) == 0;
+    poly_check_memory(u->isl);
+    TextBuffer *all[] = {&c, &h, &ir, &schedule};
     for (int k = 0; k < 4; k++)
-        if (streams[k] && fclose(streams[k]) != 0)
-            ok = false;
+        if (all[k]->stream)
+            buffer_close(all[k]);
+    out->c = c.text, out->c_size = c.size;
+    out->h = h.text, out->h_size = h.size;
+    out->ir = ir.text, out->ir_size = ir.size;
+    out->schedule = schedule.text, out->schedule_size = schedule.size;
     return ok ? 0 : EXIT_USER;
 }
 

@@ -103,6 +103,10 @@ FILE *outputs_open(Outputs *o, const char *path, const char **error)
         f.stream = S_ISDIR(st.st_mode) ? (errno = EISDIR, NULL) : fopen(path, "wb");
     } else {
         char *real = exists ? realpath(path, NULL) : NULL;
+        if (exists && !real) {
+            *error = arena_printf(o->arena, "%s: cannot be written: %s", path, strerror(errno));
+            return NULL;
+        }
         if (real)
             f.target = arena_strdup(o->arena, real);
         free(real);

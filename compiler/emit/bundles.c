@@ -6,6 +6,7 @@
 // of memory that it reads or writes is told to the model. Test: tests/golden/model
 #include "emit/c.h"
 
+#include "base/buffer.h"
 #include "ptort/half.h"
 
 #include <inttypes.h>
@@ -345,10 +346,9 @@ static void know_box(Emit *e, const MoveOp *op, int i)
 
 static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int number)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *body = open_memstream(&text, &size);
-    e->out = body;
+    TextBuffer body;
+    buffer_open(&body);
+    e->out = body.stream;
     e->indent = 1;
     e->temps = 0;
     e->nest = op;
@@ -369,11 +369,10 @@ static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int
     Node root = { .kind = NODE_SEQ };
     VEC_PUSH(e->a, &root.body, op->node);
     c_body(e, &root);
-    fclose(body);
+    const char *text = buffer_take(e->a, &body);
     fprintf(out, "static PTO_TARGET void %s(const pto_work *pto_w)\n{\n    const struct %s *const f = pto_w->frame;\n    (void)f;\n", name_own(e, "nest%s_%d", tag, number), name_own(e, "frame"));
     c_used(e, out, text);
     fprintf(out, "%s}\n\n", text);
-    free(text);
     name_release(e);
     e->nest = NULL;
     e->bound.n = 0;

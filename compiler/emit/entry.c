@@ -141,22 +141,33 @@ static bool may_share(Emit *e, const Tensor *in, const Tensor *out)
     return p.fine;
 }
 
+// Of all pairs at once: a kernel of many outputs has many.
 static void emit_overlaps(Emit *e)
 {
-    const char *name = e->k->name;
-    for (int i = 0; i < e->k->outputs.n; i++) {
-        const Tensor *out = e->k->outputs.at[i];
-        if (out->rank == 0)
-            continue;
-        for (int j = 0; j < e->k->params.n + i; j++) {
-            const Tensor *in = j < e->k->params.n ? e->k->params.at[j].tensor : e->k->outputs.at[j - e->k->params.n];
-            if (!in || in->rank == 0)
-                continue;
-            c_line(e, "if ((status = pto_check_overlap(ctx, \"%s\", \"%s\", %s, \"%s\", %s, %d)) != PTO_OK)", name, in->name, e->tensor[in->id], out->name,
-                   e->tensor[out->id], in->kind == TENSOR_INPUT && may_share(e, in, out));
-            c_line(e, "    return pto_leave(ctx, status);");
-        }
-    }
+    VEC(const Tensor *) all = { 0 };
+    int ninputs = 0;
+    for (int i = 0; i < e->k->params.n; i++)
+        if (e->k->params.at[i].tensor && e->k->params.at[i].tensor->rank > 0)
+            VEC_PUSH(e->a, &all, e->k->params.at[i].tensor);
+    ninputs = all.n;
+    for (int i = 0; i < e->k->outputs.n; i++)
+        if (e->k->outputs.at[i]->rank > 0)
+            VEC_PUSH(e->a, &all, e->k->outputs.at[i]);
+    if (all.n < 2 || all.n == ninputs)
+        return;
+    c_line(e, "const pto_named_tensor all[] = {");
+    for (int i = 0; i < all.n; i++)
+        c_line(e, "    { \"%s\", %s },", all.at[i]->name, e->tensor[all.at[i]->id]);
+    c_line(e, "};");
+    int nsame = 0;
+    for (int out = ninputs; out < all.n; out++)
+        for (int in = 0; in < ninputs; in++)
+            if (may_share(e, all.at[in], all.at[out]))
+                c_line(e, nsame++ ? "    { %d, %d }," : "static const int same[][2] = {\n        { %d, %d },", in, out);
+    if (nsame)
+        c_line(e, "};");
+    c_line(e, "if ((status = pto_check_overlaps(ctx, \"%s\", %d, %d, all, %d, %s)) != PTO_OK)", e->k->name, ninputs, all.n - ninputs, nsame, nsame ? "same" : "NULL");
+    c_line(e, "    return pto_leave(ctx, status);");
 }
 
 // ---- packing: the innermost stride of a tensor is 1 inside -----------------------------------------------------------------

@@ -5,23 +5,9 @@
 // workspace can be asked for without a call.
 #include "emit/c.h"
 
+#include "base/buffer.h"
+
 #include <string.h>
-
-typedef struct { FILE *stream; char *text; size_t size; } TextBuffer;
-
-static void buffer_open(TextBuffer *b)
-{
-    b->text = NULL;
-    b->stream = open_memstream(&b->text, &b->size);
-}
-
-static char *buffer_close(Arena *a, TextBuffer *b)
-{
-    fclose(b->stream);
-    char *s = arena_strndup(a, b->text, b->size);
-    free(b->text);
-    return s;
-}
 
 typedef struct { const Tensor *t; bool found; } Reads;
 
@@ -193,7 +179,7 @@ static void emit_layout(Emit *e, FILE *out)
             c_line(e, "%s = pto_bytes_after(%s, %s, sizeof(%s));", sum, sum, size, c_element(t));
         }
     }
-    char *body = buffer_close(e->a, &b);
+    char *body = buffer_take(e->a, &b);
     fprintf(out, "// Sizes and places of all buffers; returns the bytes of the workspace.\n");
     fprintf(out, "static PTO_TARGET size_t %s(struct %s *f, int workers, unsigned char *base)\n{\n", name_own(e, "layout"), name_own(e, "frame"));
     c_used(e, out, NULL);
@@ -261,7 +247,7 @@ void c_leaf(Emit *e, FILE *out, const Node *grid, int number)
     c_body(e, grid);
     if (e->streams)
         c_line(e, "pto_stream_end();");
-    char *tiles = buffer_close(e->a, &head), *text = buffer_close(e->a, &body);
+    char *tiles = buffer_take(e->a, &head), *text = buffer_take(e->a, &body);
     emit_head(e, out, grid, number);
     emit_unused(e, out, text, tiles);
     c_used(e, out, text);
@@ -298,7 +284,7 @@ static const char *format_text(Emit *e, const char *format)
         else
             fputc(*c, b.stream);
     }
-    return buffer_close(e->a, &b);
+    return buffer_take(e->a, &b);
 }
 
 static void emit_log(Emit *e, const Log *log)
@@ -331,7 +317,7 @@ static void emit_logs(Emit *e, FILE *out)
         e->out = b.stream;
         e->indent = 1;
         emit_log(e, e->k->logs.at[i]);
-        char *text = buffer_close(e->a, &b);
+        char *text = buffer_take(e->a, &b);
         fprintf(out, "static PTO_TARGET void %s(const struct %s *f)\n{\n", name_own(e, "log%d", i), name_own(e, "frame"));
         c_used(e, out, NULL);
         name_release(e);

@@ -180,7 +180,7 @@ void emit_c_prologue(FILE *out, const EmitOptions *o)
     if (o->header_name)
         fprintf(out, "#include \"%s\"\n", o->header_name);
     fprintf(out, "\n// Results must not depend on the caller's -ffp-contract: fused operations are written out.\n");
-    fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wpsabi\"          // all functions with vectors are inlined\n#pragma GCC diagnostic ignored \"-Wtype-limits\"    // the source may ask whether a byte is below 0\n#endif\n");
+    fprintf(out, "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n#if defined(__GNUC__) && !defined(__OPTIMIZE__) && !defined(PTO_NO_SPEED_WARNING)\n#pragma message \"warning: kernels compiled without -O2 are many times slower (PTO_NO_SPEED_WARNING, defined, says that this is meant)\"\n#endif\n#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wpsabi\"          // all functions with vectors are inlined\n#pragma GCC diagnostic ignored \"-Wtype-limits\"    // the source may ask whether a byte is below 0\n#endif\n");
     arena_free(a);
 }
 

@@ -7,6 +7,7 @@
 #include "ir/poly.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,35 @@ static void find_parts(Poly *p)
             p->part[part] = isl_set_lower_bound_si(p->part[part], isl_dim_param, i, 0);
     }
 }
+
+// ---- budgets --------------------------------------------------------------------------------------------------------
+
+void poly_check_memory(isl_ctx *isl)
+{
+    enum isl_error e = isl_ctx_last_error(isl);          // of the last failure: it may follow from one of memory
+    if (e == isl_error_alloc || (e != isl_error_none && e != isl_error_quota && errno == ENOMEM))
+        arena_oom_handler();
+}
+
+void poly_budget_begin(isl_ctx *isl, unsigned long operations)
+{
+    poly_check_memory(isl);
+    errno = 0;
+    isl_ctx_reset_error(isl);
+    isl_ctx_reset_operations(isl);
+    isl_ctx_set_max_operations(isl, operations);
+}
+
+bool poly_budget_end(isl_ctx *isl)
+{
+    poly_check_memory(isl);
+    bool done = isl_ctx_last_error(isl) == isl_error_none;
+    isl_ctx_set_max_operations(isl, 0);
+    isl_ctx_reset_operations(isl);
+    isl_ctx_reset_error(isl);
+    return done;
+}
+
 
 Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k)
 {

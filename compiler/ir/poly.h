@@ -25,6 +25,13 @@ typedef struct {
     int *part_of;             // by dim
 } Poly;
 
+// A query of isl's runs between these, which lend it a number of operations; false at the end: it was not answered, and
+// what came back is NULL. Memory that isl runs out of ends the compilation (arena_oom_handler), also outside of queries:
+// `poly_check_memory` is called before anything is believed.
+void poly_budget_begin(isl_ctx *isl, unsigned long operations);
+bool poly_budget_end(isl_ctx *isl);
+void poly_check_memory(isl_ctx *isl);
+
 Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k);
 void poly_free(Poly *p);
 

@@ -7,6 +7,7 @@
 #include "ir/print_tree.h"
 
 #include <string.h>
+#define uthash_fatal(message) arena_oom_handler()
 #include <uthash.h>
 
 enum { WORTH_A_NAME = 5 };           // nodes of a tree, names in it counting one

@@ -3,8 +3,10 @@
 // ir/verify.c, which has the last word here. After an error a constant stands in, so that reading goes on.
 //
 // Test: tests/unit/test_ir_text.c
+#include "base/buffer.h"
 #include "ir/read.h"
 
+#include "base/buffer.h"
 #include "ir/read_tree.h"
 #include "ir/verify.h"
 
@@ -12,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#define uthash_fatal(message) arena_oom_handler()
 #include <uthash.h>
 
 typedef struct IrName {
@@ -609,18 +612,14 @@ void irread_kernel(IrReader *r, const TreeFile *f, const TreeKernel *t) {
 }
 
 void irread_verify(IrReader *r, bool (*verify)(const void *object, FILE *why), const void *object) {
-    char *why = NULL;
-    size_t size = 0;
-    FILE *out = r->failed ? NULL : open_memstream(&why, &size);
     if (r->failed)
         return;
-    if (!out)
-        arena_oom_handler();
-    bool good = verify(object, out);
-    fclose(out);
+    TextBuffer b;
+    buffer_open(&b);
+    bool good = verify(object, b.stream);
+    const char *why = buffer_take(r->arena, &b);
     if (!good)
         irread_fail(r, r->kernel->range, "%.*s", (int)strcspn(why, "\n"), why);
-    free(why);
 }
 
 void irread_end(IrReader *r) {

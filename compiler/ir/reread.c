@@ -1,6 +1,8 @@
 // reread: print(read(print(x))) == print(x) (see reread.h). Test: every test that compiles with --verify-each
 #include "ir/reread.h"
 
+#include "base/buffer.h"
+
 #include "ir/print.h"
 #include "ir/read.h"
 #include "syntax/parse.h"
@@ -10,10 +12,9 @@
 
 char *ir_as_text(const IrShown *shown, size_t *size)
 {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, size);
-    if (!out)
-        return NULL;
+    TextBuffer text;
+    buffer_open(&text);
+    FILE *out = text.stream;
     TileKernel *tile = (TileKernel *)shown->tile;
     if (shown->target)
         ir_print_bundles(out, 1, &tile, shown->target, shown->bundled);
@@ -21,8 +22,9 @@ char *ir_as_text(const IrShown *shown, size_t *size)
         ir_print_tile(out, tile);
     else
         ir_print_task(out, shown->kernel);
-    fclose(out);
-    return text;
+    buffer_close(&text);
+    *size = text.size;
+    return text.text;
 }
 
 // The same of what the text says; both NULL after errors.

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#define uthash_fatal(message) arena_oom_handler()
 #include <uthash.h>
 
 typedef struct IrSeen { const char *name; UT_hash_handle hh; } Seen;

@@ -10,6 +10,7 @@
 #include "ptort/cpu.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,8 @@ int machine_names(Arena *a, const char *dir, const char ***names)
 {
     VEC(const char *) v = { 0 };
     DIR *d = opendir(dir);
+    if (!d && errno == ENOMEM)
+        arena_oom_handler();
     for (struct dirent *e; d && (e = readdir(d));) {
         size_t n = strlen(e->d_name);
         if (n > 4 && strcmp(e->d_name + n - 4, ".pto") == 0)

@@ -456,18 +456,12 @@ void depend_free(Program *g)
 
 void depend_budget_begin(const Program *g)
 {
-    isl_ctx_reset_error(g->poly->isl);
-    isl_ctx_reset_operations(g->poly->isl);
-    isl_ctx_set_max_operations(g->poly->isl, (unsigned long)g->budget);
+    poly_budget_begin(g->poly->isl, (unsigned long)g->budget);
 }
 
 bool depend_budget_end(const Program *g)
 {
-    bool done = isl_ctx_last_error(g->poly->isl) == isl_error_none;
-    isl_ctx_set_max_operations(g->poly->isl, 0);
-    isl_ctx_reset_operations(g->poly->isl);
-    isl_ctx_reset_error(g->poly->isl);
-    return done;
+    return poly_budget_end(g->poly->isl);
 }
 
 void depend_give_up(Program *g, Range range, const char *fmt, ...)

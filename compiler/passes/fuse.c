@@ -326,7 +326,7 @@ static JoinResult try_join(Fuse *f, Match *m)
     if (r != JOIN_DONE)
         return r;
     int n = m->g->stmts.n;
-    Member *saved = malloc(sizeof(Member) * (size_t)(n + 1));
+    Member *saved = memory_new((size_t)(n + 1), sizeof(Member));
     for (int i = 0; i < n; i++)
         saved[i] = f->member[m->g->stmts.at[i]->id];
     Group joined = join_lists(f, m);
@@ -407,7 +407,7 @@ static Components components(Fuse *f, const StmtList *stmts, const DepList *deps
 {
     Plan *p = f->p;
     Components c = graph_components(p, stmts, deps);
-    Stmt **cyclic = calloc((size_t)p->kernel->tensors.n + 1, sizeof(Stmt *));
+    Stmt **cyclic = memory_new((size_t)p->kernel->tensors.n + 1, sizeof(Stmt *));
     DepList tied = { 0 };
     for (int i = 0; i < c.n; i++)
         for (int j = 0; j < c.at[i].n; j++) {
@@ -592,7 +592,7 @@ Node *fuse_list(Fuse *f, const StmtList *stmts, const DepList *deps, int depth, 
     for (int i = 0; i < groups.n && !f->failed; i++) {
         // Lists inside number their own groups.
         const StmtList *l = &groups.at[i]->stmts;
-        Member *kept = malloc(sizeof(Member) * (size_t)(l->n + 1));
+        Member *kept = memory_new((size_t)(l->n + 1), sizeof(Member));
         for (int k = 0; k < l->n; k++)
             kept[k] = f->member[l->at[k]->id];
         node_append(f->p->a, seq, fuse_group_node(f, groups.at[i], depth, parallel));

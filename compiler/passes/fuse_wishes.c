@@ -61,12 +61,12 @@ void fuse_close_classes(Fuse *f, const Groups *units, DepList *const *into)
     int nclasses = f->p->schedule->classes.n;
     if (nclasses == 0)
         return;
-    int *members = calloc((size_t)nclasses + 1, sizeof(int));
+    int *members = memory_new((size_t)nclasses + 1, sizeof(int));
     for (int u = 0; u < units->n; u++) {
         units->at[u]->class = class_of(f, units->at[u]);
         members[units->at[u]->class]++;
     }
-    bool *from = calloc((size_t)units->n + 1, sizeof(bool)), *to = calloc((size_t)units->n + 1, sizeof(bool));
+    bool *from = memory_new((size_t)units->n + 1, sizeof(bool)), *to = memory_new((size_t)units->n + 1, sizeof(bool));
     for (int c = 1; c <= nclasses; c++)
         if (members[c] > 1)
             close_class(f, units, into, c, from, to);

@@ -183,7 +183,7 @@ static bool contains(const StmtList *l, const Stmt *s)
 DepList graph_inner(Plan *p, const StmtList *stmts, const DepList *deps)
 {
     DepList r = { 0 };
-    bool *in = calloc((size_t)p->g->stmts.n + 1, sizeof(bool));
+    bool *in = memory_new((size_t)p->g->stmts.n + 1, sizeof(bool));
     for (int i = 0; i < stmts->n; i++)
         in[stmts->at[i]->id] = true;
     for (int i = 0; i < deps->n; i++)

@@ -529,7 +529,7 @@ static bool order_list(Order *o, const StmtList *stmts, const DepList *deps)
         if (!waits(o, stmts, &c.at[i]) && !place_with_inits(o, &groups, stmts, &c.at[i], deps))
             return false;
     // The choices of this level, kept apart from those of the levels below.
-    Theta *mine = malloc(sizeof(Theta) * (size_t)(stmts->n + 1));
+    Theta *mine = memory_new((size_t)(stmts->n + 1), sizeof(Theta));
     for (int i = 0; i < stmts->n; i++)
         mine[i] = o->theta[stmts->at[i]->id];
     bool fine = true;

@@ -13,18 +13,12 @@ enum { BUDGET = 2000000 };
 
 void prove_begin(Prove *v)
 {
-    isl_ctx_reset_error(v->p->isl);
-    isl_ctx_reset_operations(v->p->isl);
-    isl_ctx_set_max_operations(v->p->isl, BUDGET);
+    poly_budget_begin(v->p->isl, BUDGET);
 }
 
 bool prove_end(Prove *v, Range range, const char *query)
 {
-    bool done = isl_ctx_last_error(v->p->isl) == isl_error_none;
-    isl_ctx_set_max_operations(v->p->isl, 0);
-    isl_ctx_reset_operations(v->p->isl);
-    isl_ctx_reset_error(v->p->isl);
-    if (done) return true;
+    if (poly_budget_end(v->p->isl)) return true;
     diag_report(v->d, D_UNDECIDED, range, "could not decide within the budget %s", query);
     diag_help(v->d, "simplify the subscripts or conditions, or state what you know about the sizes: `where N >= 1, ...` on the kernel");
     return false;

@@ -16,6 +16,7 @@
 #include "ir/poly.h"
 #include "sema/sema.h"
 
+#define uthash_fatal(message) arena_oom_handler()
 #include <uthash.h>
 
 // An index of an equation and those of the reductions inside: more than this is refused.

@@ -19,16 +19,12 @@ enum { BUDGET = 2000000 };
 
 void sema_budget_begin(Sema *s)
 {
-    isl_ctx_reset_error(s->file->isl);
-    isl_ctx_reset_operations(s->file->isl);
-    isl_ctx_set_max_operations(s->file->isl, BUDGET);
+    poly_budget_begin(s->file->isl, BUDGET);
 }
 
 void sema_budget_end(Sema *s)
 {
-    isl_ctx_set_max_operations(s->file->isl, 0);
-    isl_ctx_reset_operations(s->file->isl);
-    isl_ctx_reset_error(s->file->isl);
+    poly_budget_end(s->file->isl);
 }
 
 static isl_pw_aff *function_of_dims(Sema *s, const Expr *e)

@@ -261,6 +261,10 @@ PTO_API pto_status pto_check_extent(pto_context *ctx, const char *kernel, const 
 // fine if elementwise_ok. Tensors whose byte ranges meet are still fine if their strides prove that no element is shared
 // (left and right half of one matrix). Both must have passed pto_check_tensor.
 PTO_API pto_status pto_check_overlap(pto_context *ctx, const char *kernel, const char *in_name, const pto_tensor *in, const char *out_name, const pto_tensor *out, int elementwise_ok);
+// The same for each output with all inputs and with the outputs before it: `all` is the inputs, then the outputs. `same` is
+// the pairs of positions that may be the same elements (elementwise_ok).
+typedef struct pto_named_tensor { const char *name; const pto_tensor *tensor; } pto_named_tensor;
+PTO_API pto_status pto_check_overlaps(pto_context *ctx, const char *kernel, int ninputs, int noutputs, const pto_named_tensor *all, int nsame, const int (*same)[2]);
 // The kernel's assumption `text` ("M >= 3, N > M") must hold; the message lists the `count` names with their values.
 PTO_API pto_status pto_check_where(pto_context *ctx, const char *kernel, int holds, const char *text, int count, const char *const *names, const int64_t *values);
 // `text` ("i + 2*S") was found not to fit 64 bits: records so, with the same list, and returns PTO_ERR_OVERFLOW.

@@ -220,6 +220,25 @@ pto_status pto_check_overlap(pto_context *ctx, const char *kernel, const char *i
     return check_fail(ctx, kernel, PTO_ERR_OVERLAP, "`%s` and output `%s` overlap in memory", in_name, out_name);
 }
 
+static int may_be_same(int a, int b, int nsame, const int (*same)[2]) {
+    for (int i = 0; i < nsame; i++)
+        if (same[i][0] == a && same[i][1] == b)
+            return 1;
+    return 0;
+}
+
+pto_status pto_check_overlaps(pto_context *ctx, const char *kernel, int ninputs, int noutputs, const pto_named_tensor *all, int nsame, const int (*same)[2]) {
+    for (int out = ninputs; out < ninputs + noutputs; out++)
+        for (int in = 0; in < out; in++) {
+            if (!tensors_overlap(all[in].tensor, all[out].tensor))
+                continue;
+            pto_status s = pto_check_overlap(ctx, kernel, all[in].name, all[in].tensor, all[out].name, all[out].tensor, may_be_same(in, out, nsame, same));
+            if (s != PTO_OK)
+                return s;
+        }
+    return PTO_OK;
+}
+
 // ---- assumptions ----------------------------------------------------------------------------------------------------
 
 // "but M = 3, N = 4", behind `before`; nothing without names.
