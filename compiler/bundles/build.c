@@ -25,6 +25,12 @@ static void build_stmt(Block *b, BlockStmt *s)
     }
 }
 
+// The sums of chunks leave when the last one is in them.
+static When when_sent(const Block *b, const BlockStmt *s)
+{
+    return s->s == b->main ? block_at_end(b, b->nblock) : block_when(b, s);
+}
+
 // The statements on one part of the block (or on all of it), each with places of its own for what it writes.
 static void build_part(Block *b, int memory)
 {
@@ -42,7 +48,7 @@ static void build_part(Block *b, int memory)
             return;
         }
         Window w = block_written(b, s, b->nblock);
-        block_send(b, block_find(b, s->s->eq->lhs, false), &w, b->nblock, block_when(b, s), s->s->eq);
+        block_send(b, block_find(b, s->s->eq->lhs, false), &w, b->nblock, when_sent(b, s), s->s->eq);
     }
 }
 

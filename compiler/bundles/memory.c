@@ -180,6 +180,28 @@ static Expr *box_bytes(Block *b, const Operand *o)
     return bytes ? bytes : block_int(b, 0);
 }
 
+// Rows, columns and products of a multiplication: dimensions of one axis multiply.
+static Expr *axis_size(Block *b, const Operand *o, BoxAxis axis)
+{
+    Expr *size = block_int(b, 1);
+    for (int d = 0; d < o->rank && size; d++)
+        if (o->dim[d].axis == axis)
+            size = block_mul(b, size, not_negative(b, o->dim[d].at.size));
+    return size ? size : block_int(b, 0);
+}
+
+static void keep_in_cube(Block *b, const MoveOp *op)
+{
+    int64_t most = b->m->unit[op->unit].most;
+    for (int axis = AXIS_M; axis <= AXIS_K && most; axis++) {
+        Expr *size = axis_size(b, &op->operand[axis == AXIS_K ? 1 : 0], (BoxAxis)axis);
+        if (size->op == OP_CONST && size->i > most)
+            block_refuse(b, "a block has more rows, columns or products than the cube takes at once");
+        else
+            must_hold(b, size, most);
+    }
+}
+
 void block_allocate(Block *b)
 {
     BundleProgram *p = b->out;
@@ -198,5 +220,7 @@ void block_allocate(Block *b)
         int64_t most = b->m->unit[op->unit].most;
         if (op->kind == MOVE_COPY && most)
             must_hold(b, box_bytes(b, &op->operand[0]), most);
+        if (op->kind == MOVE_MULTIPLY)
+            keep_in_cube(b, op);
     }
 }

@@ -31,10 +31,20 @@ static bool moves(const Stmt *s, const Expr *read, int idx)
     return false;
 }
 
+// How many values a block has of an index that goes one at a time; 0: that is not known.
+static int64_t values_inside(const BlockStmt *s, int idx)
+{
+    const BlockIndex *x = &s->index[idx];
+    if (x->from != FROM_ALL)
+        return 1;
+    return x->lo->op == OP_CONST && x->hi->op == OP_CONST && x->hi->i > x->lo->i ? x->hi->i - x->lo->i : 0;
+}
+
 static bool find_product(Block *b, const BlockStmt *s, Product *p)
 {
     const Stmt *x = s->s;
     const Expr *e = x->eq->rhs;
+    int64_t batches = 1;
     if (x->kind != STMT_UPDATE || x->eq->nest->op != RED_SUM || e->op != OP_MUL || x->conds.n)
         return false;
     for (int q = 0; q < 2; q++) {
@@ -50,10 +60,12 @@ static bool find_product(Block *b, const BlockStmt *s, Product *p)
         if (i >= x->nouter && !left)
             return false;
         p->axis[i] = i >= x->nouter ? AXIS_K : left ? AXIS_M : AXIS_N;
-        if (i < x->nouter && left && right)             // a batch: one at a time
+        if (i < x->nouter && left && right) {           // a batch: one at a time
             p->axis[i] = AXIS_M;
+            batches *= values_inside(s, i);
+        }
     }
-    return p->shape != NULL;
+    return p->shape != NULL && batches > 0 && batches <= FEW;
 }
 
 bool block_can_multiply(Block *b, const BlockStmt *s)
@@ -180,23 +192,44 @@ static void hand_over(Block *b, const BlockStmt *s)
     block_renew(b, h, x, stride);
 }
 
+static void multiply_one(Block *b, const BlockStmt *s, const Product *p)
+{
+    MoveOp *op = block_op(b, UNIT_CUBE, MOVE_MULTIPLY, 3, s->s->eq);
+    bool all[MAX_INDICES], second[MAX_INDICES];
+    for (int i = 0; i < s->s->n; i++) {
+        all[i] = p->axis[i] != AXIS_K;
+        second[i] = p->in[1][i] && p->axis[i] != AXIS_M;
+    }
+    op->noperands = 3;
+    op->operand[0] = operand(b, s, p, block_find(b, s->s->eq->lhs, false), s->s->subs, all);
+    op->operand[1] = operand(b, s, p, b->factor[0], p->read[0]->args, p->in[0]);
+    op->operand[2] = operand(b, s, p, b->factor[1], p->read[1]->args, second);
+    op->init = block_once(b, b->nblock);
+}
+
+// Batches that a block has several of, from index i on: a multiplication each.
+static void multiply_batches(Block *b, BlockStmt *s, const Product *p, int i)
+{
+    while (i < s->s->nouter && !(p->in[0][i] && p->in[1][i] && values_inside(s, i) > 1))
+        i++;
+    if (i == s->s->nouter) {
+        multiply_one(b, s, p);
+        return;
+    }
+    BlockIndex all = s->index[i];
+    for (int64_t v = all.lo->i; v < all.hi->i; v++) {
+        s->index[i] = (BlockIndex){ .from = FROM_OUTER, .value = block_int(b, v), .lo = all.lo, .hi = all.hi };
+        multiply_batches(b, s, p, i + 1);
+    }
+    s->index[i] = all;
+}
+
 void block_multiply(Block *b, BlockStmt *s)
 {
     Product p = { 0 };
     find_product(b, s, &p);
     if (!bring_factors(b, s, &p))
         return;
-    MoveOp *op = block_op(b, UNIT_CUBE, MOVE_MULTIPLY, 3, s->s->eq);
-    bool all[MAX_INDICES];
-    for (int i = 0; i < s->s->n; i++)
-        all[i] = p.axis[i] != AXIS_K;
-    op->noperands = 3;
-    op->operand[0] = operand(b, s, &p, block_find(b, s->s->eq->lhs, false), s->s->subs, all);
-    op->operand[1] = operand(b, s, &p, b->factor[0], p.read[0]->args, p.in[0]);
-    bool second[MAX_INDICES];
-    for (int i = 0; i < s->s->n; i++)
-        second[i] = p.in[1][i] && p.axis[i] != AXIS_M;
-    op->operand[2] = operand(b, s, &p, b->factor[1], p.read[1]->args, second);
-    op->init = block_once(b, b->nblock);
+    multiply_batches(b, s, &p, 0);
     hand_over(b, s);
 }

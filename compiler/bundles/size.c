@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { WORTH = 200, MOST_GROUP = 1 << 16, SMALLEST = 4 };            // a task should be worth so many times its overhead
+enum { WORTH = 200, MOST_GROUP = 1 << 16, SMALLEST = 4, MOST_PARTS = 8 };            // a task should be worth so many times its overhead
 
 typedef struct { Block *b; Arena *scratch; Choice now, best; Cost cost; int64_t margin, smallest_bytes; Choice smallest; bool found; const char *refusal; } Search;
 
@@ -32,7 +32,7 @@ static bool build(Block *b, const Choice *c)
     if (problem)
         return block_refuse(b, "%s", problem);
     block_allocate(b);
-    return true;
+    return !b->refusal;
 }
 
 static int64_t overhead(const Block *b)
@@ -127,9 +127,24 @@ static BoxAxis role_of_axis(Block *b, int axis)
     return AXIS_NONE;
 }
 
+// Rows (or columns) of indices that are no dimension of the grid: all of them are in every block.
+static int64_t rows_inside(Block *b, BoxAxis role)
+{
+    const BlockStmt *s = block_main(b);
+    int64_t rows = 1;
+    for (int k = 0; k < s->s->nouter; k++) {
+        const BlockIndex *x = &s->index[k];
+        if (x->from == FROM_ALL && x->lo->op == OP_CONST && x->hi->op == OP_CONST && x->hi->i > x->lo->i && block_role(b, s, k) == role)
+            rows *= x->hi->i - x->lo->i;
+    }
+    return rows;
+}
+
 // So many rows (or columns) in all, of the last dimension first; of a batch one at a time.
 static void set_rows(Search *s, BoxAxis role, int64_t rows)
 {
+    int64_t inside = rows_inside(s->b, role);
+    rows = rows / inside > 0 ? rows / inside : 1;
     for (int q = s->b->naxes - 1; q >= 0; q--) {
         BoxAxis mine = role_of_axis(s->b, q);
         if (mine != role && mine != AXIS_NONE)
@@ -166,28 +181,51 @@ static bool has_small_chunks(const Search *s)
     return false;
 }
 
+// Rows (or columns) that a multiplication of the block has.
+static int64_t rows_of(const Search *s, BoxAxis role)
+{
+    int64_t rows = rows_inside(s->b, role);
+    for (int q = 0; q < s->b->naxes; q++)
+        if (role_of_axis(s->b, q) == role)
+            rows *= s->now.points[q] / (q == s->now.split ? s->now.parts : 1);
+    return rows;
+}
+
+static void split(Search *s, int axis, int parts)
+{
+    s->now.split = axis;
+    s->now.parts = parts;
+}
+
+// The fewest parts of one dimension, the first that can, so that each has at most so many rows (or columns).
+static bool split_role(Search *s, BoxAxis role, int64_t most)
+{
+    int64_t least = (rows_of(s, role) + most - 1) / most;
+    for (int64_t parts = least; parts <= MOST_PARTS; parts++)
+        for (int q = 0; q < s->b->naxes; q++)
+            if (role_of_axis(s->b, q) == role && s->now.points[q] % parts == 0) {
+                split(s, q, (int)parts);
+                return true;
+            }
+    return false;
+}
+
 // Where a block has more rows or columns than the cube takes at once, it is done in parts. False: both have.
 static bool set_parts(Search *s)
 {
     int64_t most = s->b->m->unit[UNIT_CUBE].most;
-    s->now.split = -1;
-    s->now.parts = 1;
+    split(s, -1, 1);
     for (int q = 0; q < s->b->naxes; q++) {
         int asked = choice_asked(s->b, q, -1).parts;
-        if (asked > 1 && s->now.points[q] % asked == 0 && s->now.points[q] / asked <= most && s->now.split < 0) {
-            s->now.split = q;
-            s->now.parts = asked;
+        if (asked < 2 || s->now.points[q] % asked != 0 || s->now.split >= 0)
             continue;
-        }
-        if (s->now.points[q] <= most)
-            continue;
-        if (s->now.split >= 0)
-            return false;
-        s->now.split = q;
-        s->now.parts = (int)((s->now.points[q] + most - 1) / most);
-        if (s->now.points[q] % s->now.parts != 0)
-            return false;
+        split(s, q, asked);
+        if (rows_of(s, role_of_axis(s->b, q)) > most)
+            split(s, -1, 1);                            // (it takes more of them)
     }
+    for (int role = AXIS_M; role <= AXIS_N; role++)
+        if (rows_of(s, (BoxAxis)role) > most && (s->now.split >= 0 || !split_role(s, (BoxAxis)role, most)))
+            return false;
     return true;
 }
 
