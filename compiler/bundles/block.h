@@ -115,6 +115,7 @@ int block_level(const Block *b, const Window *w);
 // A place on chip for a window, dense, its dimensions in the order of `layout`, outermost first (NULL: as they are).
 Buffer *block_buffer(Block *b, const char *name, int memory, Tensor *t, const Window *w, const int *layout, Expr **stride, int level);
 Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stride, const Window *w, int level);
+void block_along(Operand *o, const Window *w, Expr *const *stride);      // for dims that are not those of the tensor
 void block_must_exist(Block *b, const Tensor *t);               // shapes without a border to repeat do not fit
 Operand block_in_memory(Block *b, Tensor *t, const Window *w, bool bordered);      // one plane of what is folded
 void block_allocate(Block *b);                                   // addresses, needs, `fits`

@@ -20,8 +20,17 @@ static Operand over_indices(Block *b, const BlockStmt *s, Tensor *t, Expr *const
     if (!block_window(b, s, t, subs, b->nblock, &w))
         block_refuse(b, "a subscript of `%s` is no sum of indices", t->name);
     Operand whole = block_in_memory(b, t, &w, false), o = { .tensor = t, .address = whole.address, .rank = s->s->n };
-    for (int i = 0; i < s->s->n; i++)
+    Expr *stride[MAX_BOX];
+    for (int d = 0; d < w.rank; d++)
+        stride[d] = whole.dim[d].stride;
+    block_along(&o, &w, stride);
+    for (int i = 0; i < s->s->n; i++) {
         o.dim[i] = (BoxDim){ .at = block_span(b, s, i, b->nblock), .stride = coefficient_stride(b, s->s, i, t->rank, subs, &whole) };
+        for (int d = 0; d < t->rank && d < MAX_BOX; d++) {
+            bool linear = true;
+            o.along[d].steps[i] = linear_coefficient(subs[d], s->s->index[i], &linear) != 0;
+        }
+    }
     return o;
 }
 

@@ -52,6 +52,13 @@ Operand block_on_chip(Block *b, Buffer *x, const Window *held, Expr *const *stri
     return o;
 }
 
+void block_along(Operand *o, const Window *w, Expr *const *stride)
+{
+    o->nalong = w->rank;
+    for (int d = 0; d < w->rank; d++)
+        o->along[d] = (Along){ .start = w->dim[d].start, .stride = stride[d] };
+}
+
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
 
 // How many elements a dimension takes where the tensor lies; NULL: one at a time.

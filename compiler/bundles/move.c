@@ -61,7 +61,10 @@ static Operand slice(Block *b, Operand o, int d, int64_t first, int64_t n)
 {
     o.dim[d].at.start.base = block_add(b, o.dim[d].at.start.base, block_int(b, first));
     o.dim[d].at.size = block_int(b, n);
-    o.address.base = block_add(b, o.address.base, block_mul(b, o.dim[d].stride, block_int(b, first)));
+    Expr *bytes = block_mul(b, o.dim[d].stride, block_int(b, first));
+    o.address.base = block_add(b, o.address.base, bytes);
+    for (int k = 0; k < o.nalong; k++)
+        o.along[k].start.base = block_add(b, o.along[k].start.base, block_int(b, o.along[k].steps[d] * first));
     return o;
 }
 

@@ -103,6 +103,10 @@ static void add_dim(Block *b, Operand *o, const BlockStmt *s, int idx, BoxAxis a
         block_refuse(b, "a factor has more than %d indices", MAX_BOX);
         return;
     }
+    for (int d = 0; d < rank && d < MAX_BOX; d++) {
+        bool linear = true;
+        o->along[d].steps[o->rank] = (int)linear_coefficient(subs[d], s->s->index[idx], &linear);
+    }
     o->dim[o->rank++] = (BoxDim){ .at = block_span(b, s, idx, b->ndigits), .stride = sum ? sum : block_int(b, 0), .axis = axis };
 }
 
@@ -113,6 +117,7 @@ static Operand operand(Block *b, const BlockStmt *s, const Product *p, const Hel
     if (!block_window(b, s, h->tensor, subs, b->ndigits, &w))
         block_refuse(b, "a subscript of `%s` is no sum of indices", h->tensor->name);
     Operand o = block_on_chip(b, h->buffer, &h->window, h->stride, &w, h->level);
+    block_along(&o, &w, h->stride);
     o.rank = 0;
     for (int i = 0; i < s->s->n && !b->refusal; i++)
         if (in[i] && !is_single(b, s, i))

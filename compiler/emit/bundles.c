@@ -20,6 +20,7 @@ typedef struct {
     const BundleProgram *p;
     Values values;
     VEC(const Equation *) sites;
+    const int *of;                // by tensor: the number that it goes by
 } Tables;
 
 // ---- tensors ----------------------------------------------------------------------------------------------------------
@@ -139,7 +140,38 @@ static const char *fill_value(Emit *e, const Expr *x)
     return wide ? arena_printf(e->a, "(int64_t)pto_bits_%s(%s)", dtype_name(x->type), stored) : arena_printf(e->a, "(int64_t)(%s)", stored);
 }
 
-static void emit_operand(Tables *t, const Operand *o)
+// Tensors that are the same element by element go by one number: a value is found under either name.
+static const int *numbers_of(Emit *e)
+{
+    int *of = ARENA_ARRAY(e->a, int, e->k->tensors.n + 1);
+    for (int i = 0; i < e->k->tensors.n; i++)
+        of[i] = i + 1;
+    for (int i = 0; i < e->k->equations.n; i++) {
+        const Equation *eq = e->k->equations.at[i];
+        bool same = eq->kind == EQ_MAP && eq->rhs->op == OP_READ && eq->rhs->tensor->rank == eq->lhs->rank;
+        for (int d = 0; same && d < eq->lhs->rank; d++)
+            same = expr_equal(eq->rhs->args[d], eq->subs[d]);
+        int from = same ? of[eq->rhs->tensor->id] : 0, to = of[eq->lhs->id];
+        for (int k = 0; same && k < e->k->tensors.n; k++)
+            of[k] = of[k] == to ? from : of[k];
+    }
+    return of;
+}
+
+// The dimensions of an operand's tensor, where they are not its own.
+static void emit_along(Tables *t, const Operand *o, int i, int q)
+{
+    fprintf(t->out, "static const pto_along %s[] = {\n", name_own(t->e, "along%s_%d_%d", t->tag, i, q));
+    for (int d = 0; d < o->nalong; d++) {
+        fprintf(t->out, "    { .start = %s, .stride = %s, .steps = {", affine(t, &o->along[d].start), number(t, o->along[d].stride));
+        for (int k = 0; k < MAX_BOX; k++)
+            fprintf(t->out, "%s %d", k ? "," : "", o->along[d].steps[k]);
+        fprintf(t->out, " } },\n");
+    }
+    fprintf(t->out, "};\n");
+}
+
+static void emit_operand(Tables *t, const Operand *o, int i, int q)
 {
     Emit *e = t->e;
     Affine address = o->address;
@@ -152,6 +184,10 @@ static void emit_operand(Tables *t, const Operand *o)
         fprintf(t->out, ", .slots = %d, .slot_digits = %d, .slot_bytes = %s", o->buffer->slots, o->digits, number(t, o->buffer->bytes));
     if (fill_of(o))
         fprintf(t->out, ", .fill = %s", fill_number(t, fill_of(o)));
+    if (o->tensor)
+        fprintf(t->out, ", .of = %d", t->of[o->tensor->id]);
+    if (o->nalong)
+        fprintf(t->out, ", .nalong = %d, .along = %s", o->nalong, name_own(e, "along%s_%d_%d", t->tag, i, q));
     fprintf(t->out, ", .rank = %d", o->rank);
     if (o->rank) {
         fprintf(t->out, ", .dim = {\n");
@@ -168,9 +204,12 @@ static void emit_operands(Tables *t)
         const MoveOp *op = t->p->ops.at[i];
         if (op->noperands == 0)
             continue;
+        for (int q = 0; q < op->noperands; q++)
+            if (op->operand[q].nalong)
+                emit_along(t, &op->operand[q], i, q);
         fprintf(t->out, "static const pto_operand %s[] = {\n", name_own(t->e, "operands%s_%d", t->tag, i));
         for (int q = 0; q < op->noperands; q++)
-            emit_operand(t, &op->operand[q]);
+            emit_operand(t, &op->operand[q], i, q);
         fprintf(t->out, "};\n");
         if (op->rank == 0)
             continue;
@@ -194,6 +233,33 @@ static int site_of(Tables *t, const Equation *eq)
     return t->sites.n - 1;
 }
 
+// Operands of which each point reads but the element that it writes.
+typedef struct { const MoveOp *op; const Node *n; unsigned same; } Same;
+
+static bool check_same(Expr *e, void *data)
+{
+    Same *s = data;
+    for (int q = 1; e->op == OP_READ && q < s->op->noperands; q++) {
+        bool same = e->tensor->rank == s->n->tensor->rank;
+        for (int d = 0; same && d < e->tensor->rank; d++)
+            same = expr_equal(e->args[d], s->n->subs[d]);
+        if (s->op->operand[q].tensor == e->tensor && !same)
+            s->same &= ~(1u << q);
+    }
+    return true;
+}
+
+static unsigned same_of(const MoveOp *op)
+{
+    const Node *n = op->node;
+    while (n->kind == NODE_LOOP)
+        n = n->body.at[0];
+    Same s = { op, n, n->op == OPK_MAP ? (1u << op->noperands) - 2 : 0 };
+    if (n->value)
+        expr_walk(n->value, check_same, &s);
+    return s.same;
+}
+
 static void emit_op(Tables *t, int i)
 {
     static const char *const kinds[] = { "PTO_COPY", "PTO_GATHER", "PTO_MULTIPLY", "PTO_NEST", "PTO_TASK" };
@@ -208,7 +274,7 @@ static void emit_op(Tables *t, int i)
     if (op->kind == MOVE_MULTIPLY)
         fprintf(out, ", .init = %s", when(t, op->init));
     if (op->kind == MOVE_NEST) {
-        fprintf(out, ",\n      .updates = %d, .cost = %lld, .strided = %d, .bytes = %lld, .element = %d, .compute = %s", op->updates, (long long)op->cost, op->strided,
+        fprintf(out, ",\n      .updates = %d, .same = %#x, .cost = %lld, .strided = %d, .bytes = %lld, .element = %d, .compute = %s", op->updates, same_of(op), (long long)op->cost, op->strided,
                 (long long)op->bytes, op->element, name_own(e, "nest%s_%d", t->tag, i));
         if (op->rank)
             fprintf(out, ", .rank = %d, .box = %s", op->rank, name_own(e, "box%s_%d", t->tag, i));
@@ -380,7 +446,7 @@ static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int
 
 static void tables_of(Emit *e, FILE *out, const Node *grid, int number, const BundleProgram *p, Values *values)
 {
-    Tables t = { .e = e, .out = out, .number = number, .p = p, .tag = arena_printf(e->a, "%d%s", number, p == grid->otherwise ? "s" : "") };
+    Tables t = { .e = e, .out = out, .number = number, .p = p, .of = numbers_of(e), .tag = arena_printf(e->a, "%d%s", number, p == grid->otherwise ? "s" : "") };
     for (int i = 0; i < t.p->ops.n; i++) {
         const MoveOp *op = t.p->ops.at[i];
         if (op->kind == MOVE_NEST)
@@ -423,6 +489,41 @@ static bool is_written(const Node *grid, const Tensor *t)
     return found;
 }
 
+static const char *tensor_text(Emit *e, const Tensor *t)
+{
+    const char *name = e->tensor[t->id];
+    return arena_printf(e->a, "{ .name = \"%s\", .data = (void *)(uintptr_t)f.%s, .bytes = (int64_t)f.%s, .element = %d", c_string(e->a, t->name), name, name_part(e, name, "bytes", 0), dtype_bytes(t->type));
+}
+
+// How it lies, dimension by dimension.
+static const char *dims_text(Emit *e, const Tensor *t)
+{
+    const Storage *st = &e->t->storage[t->id];
+    const char *text = "";
+    for (int d = 0; d < t->rank && t->rank <= MAX_BOX; d++) {
+        const char *lo = st->kind == STORE_PARAM ? c_index(e, t->lo[d]) : st->dim[d].kind == DIM_FULL ? c_index(e, st->dim[d].base) : "0", *extent = "0", *fold = "0";
+        if (st->kind == STORE_PARAM)
+            extent = c_index(e, expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, t->hi[d], t->lo[d])));
+        else if (st->dim[d].kind == DIM_FULL)
+            extent = c_index(e, st->dim[d].extent);
+        else
+            fold = st->dim[d].kind == DIM_DROP ? "1" : arena_printf(e->a, "%lld", (long long)st->dim[d].modulo);
+        text = arena_printf(e->a, "%s%s { %s, %s, %s }", text, d ? "," : "", lo, extent, fold);
+    }
+    return *text ? arena_printf(e->a, ", .rank = %d, .dim = {%s }", t->rank, text) : "";
+}
+
+// An element of an output that no launch wrote is a fault.
+void c_check_written(Emit *e)
+{
+    c_line(e, "const pto_ddr pto_outputs[] = {");
+    for (int i = 0; i < e->k->outputs.n; i++)
+        c_line(e, "    %s },", tensor_text(e, e->k->outputs.at[i]));
+    c_line(e, "};");
+    c_line(e, "if ((status = pto_check_written(ctx, pto_outputs, %d)) != PTO_OK)", e->k->outputs.n);
+    c_line(e, "    return pto_leave(ctx, status);");
+}
+
 static void emit_tensors(Emit *e, const Node *grid, int number)
 {
     c_line(e, "const pto_ddr pto_tensors%d[] = {", number);
@@ -430,8 +531,7 @@ static void emit_tensors(Emit *e, const Node *grid, int number)
         const Tensor *t = e->k->tensors.at[i];
         if (!c_is_stored(e, t))
             continue;
-        const char *name = e->tensor[i];
-        c_line(e, "    { \"%s\", (void *)(uintptr_t)f.%s, (int64_t)f.%s, %d, %d },", c_string(e->a, t->name), name, name_part(e, name, "bytes", 0), dtype_bytes(t->type), is_written(grid, t));
+        c_line(e, "    %s, .written = %d, .given = %d%s },", tensor_text(e, t), is_written(grid, t), t->kind == TENSOR_INPUT, dims_text(e, t));
     }
     c_line(e, "};");
 }

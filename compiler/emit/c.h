@@ -142,6 +142,7 @@ const char *c_machine(Emit *e);                                         // the n
 bool c_is_stored(const Emit *e, const Tensor *t);                       // it lies in the memory behind all others
 int c_position(const Emit *e, const Tensor *t);                         // among those tensors
 void c_programs(Emit *e, FILE *out, const Structure *s);                // tables and functions of all grids
+void c_check_written(Emit *e);
 void c_launch(Emit *e, const Node *grid, int number);                   // the call that runs one
 int c_operations(const Node *op);                                       // what a scalar unit does for one element
 const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs);      // in the function of an operation on a box

@@ -333,6 +333,8 @@ static void emit_work(Emit *e, const Structure *s)
     c_line(e, "    return pto_leave(ctx, PTO_ERR_MEMORY);");
     c_line(e, "%s(&f, pto_workers(ctx), base);", name_own(e, "layout"));
     emit_control(e, e->t->root, s);
+    if (c_is_modelled(e))
+        c_check_written(e);
     for (int i = 0; i < e->k->logs.n; i++)
         c_line(e, "%s(&f);", name_own(e, "log%d", i));
     emit_unpack(e);

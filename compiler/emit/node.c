@@ -214,9 +214,9 @@ static void jammed(Emit *e, const Node *n)
 
 static void loop(Emit *e, const Node *n)
 {
-    if (n->lanes > 1 && vector_loop(e, n, NULL, 1))
+    if (n->lanes > 1 && !e->counts && vector_loop(e, n, NULL, 1))          // (what is counted is done element by element)
         return;
-    if (n->unroll > 1 && node_can_jam(e->t, n)) {
+    if (n->unroll > 1 && !e->counts && node_can_jam(e->t, n)) {
         jammed(e, n);
         return;
     }

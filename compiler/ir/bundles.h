@@ -28,6 +28,10 @@ typedef struct {
     Expr *length;
 } BoxDim;
 
+// A dimension of a tensor: the subscript of the element at the address, bytes from one to the next, and how many steps along it
+// one along dim[k] is.
+typedef struct { Affine start; Expr *stride; int steps[MAX_BOX]; } Along;
+
 // A place on chip, with one slot or several: what operands on chip are boxes of.
 typedef struct {
     int id;                      // position in BundleProgram.buffers
@@ -49,6 +53,9 @@ typedef struct {
     int digits;                  // of the loop: what counts the slots
     int rank;
     BoxDim dim[MAX_BOX];
+    // Where its dims are not those of the tensor: these are, all of them, or none.
+    int nalong;
+    Along along[MAX_BOX];
 } Operand;
 
 typedef enum { MOVE_COPY, MOVE_GATHER, MOVE_MULTIPLY, MOVE_NEST, MOVE_TASK } MoveKind;

@@ -145,6 +145,18 @@ static void add_span(const Printer *p, TreeList *list, const Span *s)
         add(p, list, irtree_add(p->a, call_of(p, "cut", s->lo), value(p, s->hi)));
 }
 
+// along(start, stride, 0, 2 * 3): dimension 0 of the operand goes along it, and dimension 2 in steps of three
+static Tree *along(const Printer *p, const Along *x, int rank)
+{
+    Tree *t = irtree_add(p->a, irtree_add(p->a, call(p, "along"), affine(p, &x->start)), value(p, x->stride));
+    for (int k = 0; k < rank; k++) {
+        Tree *at = irtree_integer(p->p, k);
+        if (x->steps[k])
+            irtree_add(p->a, t, x->steps[k] == 1 ? at : binary(p, TOP_MUL, at, irtree_integer(p->p, x->steps[k])));
+    }
+    return t;
+}
+
 static Tree *dimension(const Printer *p, const BoxDim *d)
 {
     static const char *const axes[] = { [AXIS_NONE] = "", [AXIS_M] = "m", [AXIS_N] = "n", [AXIS_K] = "k" };
@@ -173,6 +185,8 @@ static void add_operand(const Printer *p, TreeStmts *to, const char *keyword, co
     add_counted(p, &s->subs, "digits", o->digits, 0);
     for (int d = 0; d < o->rank; d++)
         add(p, &s->subs, dimension(p, &o->dim[d]));
+    for (int d = 0; d < o->nalong; d++)
+        add(p, &s->subs, along(p, &o->along[d], o->rank));
 }
 
 // ---- operations ---------------------------------------------------------------------------------------------------------------

@@ -138,6 +138,22 @@ static bool read_border(IrProgramReader *p, const Tree *x, BoxDim *d)
     return false;
 }
 
+// along(start, stride, 0, 2 * 3): see print_bundles.c
+static void read_along(IrProgramReader *p, const Tree *x, Along *along)
+{
+    along->start = read_affine(p, x->args.at[0]);
+    along->stride = value(p, x->args.at[1]);
+    for (int i = 2; i < x->args.n; i++) {
+        const Tree *a = x->args.at[i];
+        bool times = a->kind == TREE_BINARY && a->op == TOP_MUL;
+        int64_t k = irread_number(p->t, times ? a->args.at[0] : a), steps = times ? irread_number(p->t, a->args.at[1]) : 1;
+        if (k < 0 || k >= MAX_BOX || steps < INT8_MIN || steps > INT8_MAX)
+            irread_fail(&p->t->r, a->range, "along(start, stride, ...) has dimensions of the operand, and in what steps they go along the tensor's");
+        else
+            along->steps[k] = (int)steps;
+    }
+}
+
 static void read_dim(IrProgramReader *p, const Tree *x, BoxDim *d)
 {
     static const char *const axes[] = { [AXIS_NONE] = "", [AXIS_M] = "m", [AXIS_N] = "n", [AXIS_K] = "k" };
@@ -196,6 +212,8 @@ void irread_operand(IrProgramReader *p, const TreeStmt *s, Operand *o)
         const Tree *x = s->subs.at[i];
         if (irread_is_call(x, "dim", -1) && o->rank < MAX_BOX)
             read_dim(p, x, &o->dim[o->rank++]);
+        else if (irread_is_call(x, "along", -1) && x->args.n >= 2 && o->nalong < MAX_BOX)
+            read_along(p, x, &o->along[o->nalong++]);
         else if (irread_is_call(x, "at", 1))
             o->address = read_affine(p, x->args.at[0]);
         else if (irread_is_call(x, "digits", 1))
@@ -203,6 +221,6 @@ void irread_operand(IrProgramReader *p, const TreeStmt *s, Operand *o)
         else if (o->buffer && irread_is_call(x, "of", 1) && x->args.at[0]->kind == TREE_NAME && irread_tensor(&p->t->r, x->args.at[0]->text))
             o->tensor = irread_tensor(&p->t->r, x->args.at[0]->text);
         else
-            irread_fail(&p->t->r, x->range, "an operand has at(bytes), digits(n), of(tensor) and at most %d times dim(start, size, ...)", MAX_BOX);
+            irread_fail(&p->t->r, x->range, "an operand has at(bytes), digits(n), of(tensor) and at most %d times dim(start, size, ...) and along(start, stride, ...)", MAX_BOX);
     }
 }

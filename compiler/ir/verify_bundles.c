@@ -125,6 +125,11 @@ static bool operand(BundleVerifier *t, const MoveOp *op, int q)
         if (b->border == BORDER_CONST && !one_fill(o, d))
             return irverify_bad(&t->v, "two constant borders of different values");
     }
+    if (o->nalong && o->nalong != o->tensor->rank)
+        return irverify_bad(&t->v, "it says how it goes along other dimensions than the tensor has");
+    for (int d = 0; d < o->nalong; d++)
+        if (!affine(t, &o->along[d].start) || !optional(t, o->along[d].stride, "stride"))
+            return false;
     return affine(t, &o->address);
 }
 

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_PROGRAMS = 64, MOST_FAILURES = 20, MOST_SEEDS = 64, UNWRITTEN = 0xa5 };
+enum { MOST_PROGRAMS = 64, MOST_FAILURES = 20, MOST_SEEDS = 64, FILL = 0xa5 };
 
 #define ENDS(X)                                                                                                               \
     X(RACE, "race") X(ORDER, "order") X(STALE, "stale") X(DEADLOCK, "deadlock") X(OVERFLOW, "overflow")                       \
-    X(UNINITIALISED, "uninitialised") X(RANGE, "range") X(EXTENT, "extent") X(LIMIT, "limit") X(REFUSED, "refused")           \
+    X(UNINITIALISED, "uninitialised") X(RANGE, "range") X(EXTENT, "extent") X(LIMIT, "limit") X(TENSOR, "tensor") X(LAYOUT, "layout") X(OVERLAP, "overlap") X(UNWRITTEN, "unwritten") X(REFUSED, "refused")           \
     X(EQUAL, "equal") X(WRONG, "WRONG")
 
 typedef enum {
@@ -105,7 +105,7 @@ static void take_outputs(const Subject *s, unsigned char *to) {
 static pto_status call(Subject *s, uint64_t seed) {
     for (int i = 0; i < s->kernel->nparams; i++)
         if (s->kernel->params[i].kind == PTO_PARAM_OUTPUT)
-            memset(s->args[i].tensor.data, UNWRITTEN, bytes_of(&s->args[i].tensor));
+            memset(s->args[i].tensor.data, FILL, bytes_of(&s->args[i].tensor));
     pto_context_model(s->ctx, &(pto_model_options){.jitter = seed});
     subject = s;
     return s->kernel->call(s->ctx, s->pointers);
@@ -152,7 +152,7 @@ typedef struct {
 static End end_of(const char *message) {
     static const struct { const char *says; End end; } faults[] = {
         {": race: ", RACE}, {": order: ", ORDER}, {": stale: ", STALE}, {": deadlock: ", DEADLOCK}, {": overflow: ", OVERFLOW}, {": uninitialised: ", UNINITIALISED}, {": range: ", RANGE},
-        {": extent: ", EXTENT}, {": limit: ", LIMIT},
+        {": extent: ", EXTENT}, {": limit: ", LIMIT}, {": tensor: ", TENSOR}, {": layout: ", LAYOUT}, {": overlap: ", OVERLAP}, {": unwritten: ", UNWRITTEN},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (strstr(message, faults[i].says))

@@ -124,16 +124,39 @@ static void of_signals(const Walk *w, int op) {
     }
 }
 
+// Where an operand is: its address, by an element and by a line, and each number that it moves with.
+static void of_places(const Walk *w, int op, int q) {
+    const pto_operand *x = &w->p->ops[op].operands[q];
+    int bytes = (int)pto_dtype_size(x->type), by[] = {-64, -bytes, bytes, 64};
+    for (int i = 0; i < 4 && x->address.base >= PTO_VALUE(1 << 24); i++)
+        one(w, ADDRESS_MOVED, op, q, by[i]);
+    for (int v = 0; v < PTO_MAX_IVS; v++)
+        if (x->address.step[v] > 0)
+            one(w, ADDRESS_STEP, op, q, v);
+    for (int d = 0; d < x->rank; d++)
+        if (x->dim[d].stride > 0)
+            one(w, STRIDE_CHANGED, op, q, d);
+}
+
 static void of_operands(const Walk *w, int op) {
     const pto_op *o = &w->p->ops[op];
     for (int q = 0; q < o->noperands; q++) {
+        of_places(w, op, q);
         if (o->operands[q].slots < 2)
             continue;
+        for (int by = -1; by <= 1; by += 2)
+            if (o->operands[q].slot_digits + by >= 0)
+                one(w, OPERAND_DIGITS, op, q, by);
         one(w, OPERAND_SLOTS, op, q, -1);
         one(w, OPERAND_SLOTS, op, q, 1);
         if (q == 0)
             one(w, BUFFER_SLOTS, op, q, -1);
     }
+}
+
+// What leaves the chip, or goes on its way there.
+static bool is_store(const pto_op *o) {
+    return o->kind == PTO_COPY && o->operands[1].memory != 0 && (o->operands[0].memory == 0 || o->slot == PTO_STORE);
 }
 
 static void of_token(const Walk *w, int t) {
@@ -155,6 +178,8 @@ void mutations_of(const pto_program *p, void (*each)(void *data, const Mutation 
     for (int i = 0; i < p->nops; i++) {
         of_signals(&w, i);
         of_operands(&w, i);
+        if (is_store(&p->ops[i]))
+            one(&w, STORE_DELETED, i, 0, 0);
     }
     for (int t = 0; t < p->ntokens; t++)
         of_token(&w, t);
@@ -235,6 +260,24 @@ static void shrink_buffer(Copy *c, const pto_operand *buffer) {
                 c->operands[i][q].slots--;
 }
 
+// A number that the call decides stays what it is.
+static void shift(pto_num *n, int by) {
+    if (*n >= PTO_VALUE(1 << 24))
+        *n += by;
+}
+
+// The operation, and what it signals, are gone; the others have the numbers that are left.
+static void delete_operation(Copy *c, int op) {
+    pto_program *p = &c->program;
+    for (int b = 0; b < p->nbundles; b++)
+        for (int s = 0; s < PTO_SLOTS; s++)
+            c->bundles[b].op[s] = c->bundles[b].op[s] == op + 1 ? 0 : c->bundles[b].op[s] - (c->bundles[b].op[s] > op + 1);
+    free(c->operands[op]);
+    p->nops--;
+    memmove(&c->ops[op], &c->ops[op + 1], (size_t)(p->nops - op) * sizeof *c->ops);
+    memmove(&c->operands[op], &c->operands[op + 1], (size_t)(p->nops - op) * sizeof *c->operands);
+}
+
 pto_program *mutation_apply(const pto_program *p, const Mutation *m) {
     Copy *c = copy_program(p);
     switch (m->kind) {
@@ -263,6 +306,11 @@ pto_program *mutation_apply(const pto_program *p, const Mutation *m) {
         break;
     case BUFFER_SLOTS: shrink_buffer(c, &p->ops[m->a].operands[m->b]); break;
     case OPERAND_SLOTS: c->operands[m->a][m->b].slots += m->c; break;
+    case OPERAND_DIGITS: c->operands[m->a][m->b].slot_digits += m->c; break;
+    case ADDRESS_MOVED: shift(&c->operands[m->a][m->b].address.base, m->c); break;
+    case ADDRESS_STEP: shift(&c->operands[m->a][m->b].address.step[m->c], (int)pto_dtype_size(c->operands[m->a][m->b].type)); break;
+    case STRIDE_CHANGED: shift(&c->operands[m->a][m->b].dim[m->c].stride, (int)pto_dtype_size(c->operands[m->a][m->b].type)); break;
+    case STORE_DELETED: delete_operation(c, m->a); break;
     case MUTATION_KINDS: break;
     }
     return &c->program;
@@ -287,6 +335,9 @@ void mutation_text(const pto_program *p, const Mutation *m, char *text, size_t s
     case OPERATION_DELETED: snprintf(text, size, "%s: %d (%s), of bundle %d", name, p->bundles[m->a].op[m->b] - 1, slot_names[m->b], m->a); break;
     case BUNDLES_SWAPPED: case UNIT_SWAPPED: snprintf(text, size, "%s: bundles %d and %d", name, m->a, m->b); break;
     case BUFFER_SLOTS: case OPERAND_SLOTS: snprintf(text, size, "%s: operand %d of operation %d (%s), by %d", name, m->b, m->a, slot_names[p->ops[m->a].slot], m->c); break;
+    case OPERAND_DIGITS: case ADDRESS_MOVED: snprintf(text, size, "%s: operand %d of operation %d (%s), by %d", name, m->b, m->a, slot_names[p->ops[m->a].slot], m->c); break;
+    case ADDRESS_STEP: case STRIDE_CHANGED: snprintf(text, size, "%s: number %d, operand %d of operation %d (%s)", name, m->c, m->b, m->a, slot_names[p->ops[m->a].slot]); break;
+    case STORE_DELETED: snprintf(text, size, "%s: operation %d (%s)", name, m->a, slot_names[p->ops[m->a].slot]); break;
     case MUTATION_KINDS: break;
     }
 }

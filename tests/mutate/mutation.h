@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-// One row a kind: name, what is done. The last four change more than who waits for whom: in which order one unit does two
-// things, and where operands are.
+// One row a kind: name, what is done. Those from "operations exchanged" on change more than who waits for whom: in which order
+// one unit does two things, where operands are, and what is done at all.
 #define MUTATIONS(X)                                                  \
     X(WAIT_DELETED, "wait deleted")                                   \
     X(WAIT_MOVED, "wait moved")                                       \
@@ -25,7 +25,12 @@
     X(UNIT_SWAPPED, "two of a unit swapped")                          \
     X(OPERATIONS_EXCHANGED, "operations exchanged")                   \
     X(BUFFER_SLOTS, "a buffer's slots -1")                            \
-    X(OPERAND_SLOTS, "an operand's slots +-1")
+    X(OPERAND_SLOTS, "an operand's slots +-1")                       \
+    X(OPERAND_DIGITS, "an operand's digits +-1")                     \
+    X(ADDRESS_MOVED, "an address moved")                             \
+    X(ADDRESS_STEP, "a step of an address changed")                  \
+    X(STRIDE_CHANGED, "a stride changed")                            \
+    X(STORE_DELETED, "a store deleted")
 
 typedef enum {
 #define KIND(kind, name) kind,

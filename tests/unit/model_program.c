@@ -33,7 +33,7 @@ Program *program(int rank, const int64_t *count) {
 }
 
 int tensor(Program *p, const char *name, void *data, int64_t bytes, int element, int written) {
-    p->tensors[p->launch.ntensors] = (pto_ddr){.name = name, .data = data, .bytes = bytes, .element = element, .written = written};
+    p->tensors[p->launch.ntensors] = (pto_ddr){.name = name, .data = data, .bytes = bytes, .element = element, .written = written, .given = 1};
     return p->launch.ntensors++;
 }
 
@@ -83,6 +83,7 @@ int nest(Program *p, pto_slot slot, int64_t n, int cost, pto_compute f, int nope
     p->ops[k].element = 4;
     p->ops[k].bytes = 4 * noperands;
     p->ops[k].compute = f;
+    p->ops[k].same = 2;          // (element by element)
     return k;
 }
 

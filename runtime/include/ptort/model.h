@@ -88,6 +88,10 @@ typedef struct pto_dim {
     pto_num length;
 } pto_dim;
 
+// A dimension of a tensor: the subscript of the element at the address, bytes from one to the next, and how many steps along it
+// one along dim[k] of the operand is.
+typedef struct pto_along { pto_affine start; pto_num stride; int8_t steps[PTO_MAX_DIMS]; } pto_along;
+
 // A box of elements in a memory. `address` is that of the element at the starts of all dims before they are cut (an address
 // that is not inside the memory is legal as long as the elements are).
 typedef struct pto_operand {
@@ -103,6 +107,10 @@ typedef struct pto_operand {
     int rank;
     pto_dim dim[PTO_MAX_DIMS];
     pto_num fill;                // PTO_BORDER_CONST: the element, as stored, in the low bits
+    // Of which tensor of the kernel these are elements: a number above 0, the same wherever it is written or read; 0: not said.
+    // Its dimensions are those of the operand, unless these are there.
+    int of, nalong;
+    const pto_along *along;
 } pto_operand;
 
 // ---- operations ---------------------------------------------------------------------------------------------------------
@@ -155,6 +163,7 @@ typedef struct pto_op {
     const pto_operand *operands;
     pto_when init;               // PTO_MULTIPLY: the iterations in which it starts from 0
     int updates;                 // PTO_NEST: operand[0] is read as well
+    unsigned same;               // PTO_NEST: bit q: each point reads of operand[q] the element that it writes, and no other
     int rank;                    // PTO_NEST: of the box
     const pto_interval *box;
     pto_num cost;                // PTO_NEST: cycles for each `width` bytes of a row of the box: the sum over its operations
@@ -200,6 +209,10 @@ typedef struct pto_ddr {
     int64_t bytes;               // from `data` on
     int element;                 // bytes of one
     int written;                 // by the launch
+    // Its dimensions, outermost first, dense; rank 0: not said. Element x of a dimension lies at x - base, or at x mod fold.
+    int rank;
+    struct { int64_t base, extent, fold; } dim[PTO_MAX_DIMS];
+    int given;                   // it has values before the call
 } pto_ddr;
 
 typedef struct pto_launch {
@@ -217,6 +230,9 @@ typedef struct pto_launch {
 // contradict themselves or the machine), PTO_ERR_MEMORY, PTO_ERR_FAULT: the program broke a rule of the machine; the message
 // says where: "KERNEL: race: bundle 12 (load), task (3, 0), iteration (1, 4): y, FILE:LINE: reads L0[4096..4127], which bundle 9 (cube) writes ...".
 PTO_API pto_status pto_launch_bundles(pto_context *ctx, const pto_launch *l);
+
+// After the launches of a call: PTO_ERR_FAULT if they left an element of one of these tensors unwritten.
+PTO_API pto_status pto_check_written(pto_context *ctx, const pto_ddr *tensors, int ntensors);
 
 // What happened, as it happens. Times are cycles since the call began. Pointers are valid during the callback; `launch`, and what
 // hangs on it, until its PTO_EVENT_LAUNCH, and the tables that are constant in the emitted C for ever.

@@ -142,6 +142,7 @@ static bool view_of(Launch *L, const Instance *in, int k, View *v) {
             return model_fault(L, "range", in, "operand %d has a subscript or an address beyond all memory", k);
         v->elements = bounded_mul(v->elements, v->n[d]);
     }
+    layout_view(v, in->iv);
     return fine || model_fault(L, "range", in, "operand %d has an address beyond all memory", k);
 }
 
@@ -210,6 +211,10 @@ static bool view_check(Launch *L, const Instance *in, int k, View *v) {
     if (v->elements >= INT64_C(1) << 40)
         return model_fault(L, "limit", in, "operand %d has too many elements", k);
     bool gathers = L->ops[in->op].table->kind == PTO_GATHER && k == 1;
+    if (gathers) {
+        v->nparts[0] = 1;
+        v->part[0][0] = (Part){.lo = v->lo[0], .n = v->n[0]};
+    }
     for (int d = gathers; d < v->of->rank; d++)
         if (!view_border(L, in, v, k, d))
             return false;
@@ -394,7 +399,8 @@ bool work_prepare(Launch *L, const Instance *in, Work *w) {
     case PTO_NEST: case PTO_TASK: break;
     }
     for (int k = 0; fine && k < o->noperands; k++)
-        fine = view_check(L, in, k, &w->view[k]);
+        fine = view_check(L, in, k, &w->view[k]) && (!w->view[k].of->tensor || layout_in_tensor(L, in, k, &w->view[k]));
+    fine = fine && (o->table->kind == PTO_MULTIPLY || o->table->kind == PTO_NEST || o->table->kind == PTO_TASK || layout_same_places(L, in, w));
     if (fine && o->table->kind == PTO_COPY)
         work_bus(L, in, w);
     return fine;

@@ -62,14 +62,19 @@ static struct pto_model *model_of(pto_context *ctx) {
 }
 
 void model_free(struct pto_model *m) {
-    if (m != NULL)
+    if (m != NULL) {
+        written_reset(m);
+        free(m->written);
         free(m->home);
+    }
     free(m);
 }
 
 void model_enter(struct pto_model *m) {
-    if (m != NULL)
+    if (m != NULL) {
         m->launched = false;
+        written_reset(m);
+    }
 }
 
 pto_status pto_context_model(pto_context *ctx, const pto_model_options *options) {
@@ -110,6 +115,7 @@ static bool launch_run(Launch *L) {
         return true;
     if (!order_new(L) || !engine_new(L) || !engine_run(L))
         return false;
+    written_add(L);
     return true;
 }
 

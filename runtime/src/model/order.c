@@ -15,13 +15,13 @@ static bool clock_has(const Instance *in, pto_slot slot, uint32_t seq) { return 
 
 // ---- on chip --------------------------------------------------------------------------------------------------------------
 
-typedef struct Check { Launch *L; Instance *in; const View *view; bool write; } Check;
+typedef struct Check { Launch *L; Instance *in; const View *view; bool write; int32_t turn; } Check;
 
 // An access of the same task that was before this one.
 static bool fault_on_chip(const Check *c, const char *kind, int64_t at, int64_t bytes, pto_slot slot, uint32_t seq, const char *did, const char *how) {
     const Launch *L = c->L;
     int bundle = c->in->resident->history[slot][seq].bundle;
-    const pto_op *o = &L->program->ops[L->program->bundles[bundle].op[slot] - 1];
+    const pto_op *o = &L->program->ops[c->in->resident->history[slot][seq].op];
     const pto_site *s = o->site >= 0 && o->site < L->program->nsites ? &L->program->sites[o->site] : NULL;
     return model_fault(c->L, kind, c->in, "%s %s[%lld..%lld], which bundle %d (%s) %s%s%s %s", c->write ? "writes" : "reads",
                        L->machine->memory[c->view->of->memory].name, (long long)at, (long long)(at + bytes - 1), bundle, slot_name(slot), did,
@@ -52,6 +52,21 @@ static bool granule_check(const Check *c, Granule *g, int64_t at, int64_t bytes)
     return true;
 }
 
+// What was written into a slot for another count than its own, or counted in another way.
+static bool fault_of_slots(const Check *c, const Granule *g, int64_t at, int64_t bytes) {
+    const Done *writer = &c->in->resident->history[g->slot][g->write];
+    if (writer->count == c->view->count)
+        return fault_on_chip(c, "stale", at, bytes, (pto_slot)g->slot, g->write, "wrote", "into slots that it counts in another way");
+    char wrote[40] = "no slot", reads[40] = "none";
+    if (writer->count >= 0)
+        snprintf(wrote, sizeof wrote, "slot count %lld", (long long)writer->count);
+    if (c->view->count >= 0)
+        snprintf(reads, sizeof reads, "%lld", (long long)c->view->count);
+    char how[96];
+    snprintf(how, sizeof how, "into %s, not %s", wrote, reads);
+    return fault_on_chip(c, "stale", at, bytes, (pto_slot)g->slot, g->write, "wrote", how);
+}
+
 // Ordered accesses have to be in the program's order; and what is in a slot, from the iteration that the slot is for.
 static bool granule_meant(const Check *c, const Granule *g, int64_t at, int64_t bytes) {
     const Done *const *done = (const Done *const *)c->in->resident->history;
@@ -61,16 +76,18 @@ static bool granule_meant(const Check *c, const Granule *g, int64_t at, int64_t 
     if (latest->position > c->in->position)
         return fault_on_chip(c, "order", at, bytes, c->write ? g->latest_slot : g->slot, c->write ? g->latest : g->write,
                              latest == writer ? "wrote" : "read", "though the program does that later");
-    if (c->write || writer->count == c->view->count)
+    if (c->write)
         return true;
-    char wrote[40] = "no slot", reads[40] = "none";
-    if (writer->count >= 0)
-        snprintf(wrote, sizeof wrote, "slot count %lld", (long long)writer->count);
-    if (c->view->count >= 0)
-        snprintf(reads, sizeof reads, "%lld", (long long)c->view->count);
-    char how[96];
-    snprintf(how, sizeof how, "into %s, not %s", wrote, reads);
-    return fault_on_chip(c, "stale", at, bytes, g->slot, g->write, "wrote", how);
+    if (writer->count != c->view->count)
+        return fault_of_slots(c, g, at, bytes);
+    switch (layout_fit(c->L, writer->op, c->view->of)) {
+    case FIT_UNKNOWN: return true;
+    case FIT_TENSOR: return fault_on_chip(c, "tensor", at, bytes, (pto_slot)g->slot, g->write, "wrote", "as another tensor's");
+    case FIT_SLOTS: return fault_of_slots(c, g, at, bytes);
+    case FIT_STRIDES: return fault_on_chip(c, "layout", at, bytes, (pto_slot)g->slot, g->write, "wrote", "with other strides");
+    case FIT: break;
+    }
+    return writer->origin == c->view->origin || fault_on_chip(c, "layout", at, bytes, (pto_slot)g->slot, g->write, "wrote", "as other elements");
 }
 
 static void granule_note(const Check *c, Granule *g, pto_slot slot) {
@@ -114,7 +131,7 @@ static bool access_number(Launch *L, Instance *in) {
     if (!launch_grow(L, &L->access, &L->access_room, L->naccess + 2, sizeof *L->access))
         return false;
     in->access = (uint32_t)++L->naccess;
-    L->access[in->access] = (Access){.task = in->resident->task, .position = in->position, .seq = in->seq, .op = in->op, .bundle = in->bundle, .slot = L->ops[in->op].table->slot};
+    L->access[in->access] = (Access){.task = in->resident->task, .position = in->position, .seq = in->seq, .turn = TURN_ANY, .op = in->op, .bundle = in->bundle, .slot = L->ops[in->op].table->slot};
     return true;
 }
 
@@ -195,18 +212,38 @@ static bool element_check(const Check *c, int tensor, int64_t i, Element *e) {
     return true;
 }
 
+// Elements that this launch has not written: earlier ones of the call have, if it had no values before.
+static bool was_written(const Check *c, int tensor, int64_t a, int64_t b) {
+    const struct Written *w = c->L->written_of != NULL && !c->write ? c->L->written_of[tensor] : NULL;
+    int64_t at = w != NULL ? written_missing(w, a, b, c->turn) : b;
+    return at == b || model_fault(c->L, "uninitialised", c->in, "reads element %lld of %s, which nothing wrote in this call%s", (long long)at, c->L->l->tensors[tensor].name,
+                                  c->turn != TURN_ANY ? " for what it is to be now" : "");
+}
+
+// What this launch wrote into a folded dimension: for this turn of it?
+static bool was_for(const Check *c, int tensor, int64_t i, const Element *e) {
+    const Access *a = &c->L->access[e->write];
+    return c->write || a->turn == TURN_ANY || c->turn == TURN_ANY || a->turn == c->turn ||
+           fault_in_tensor(c, "stale", tensor, i, e->write, "wrote", "for another turn of a folded dimension");
+}
+
 static bool run_in_tensor(const Check *c, int tensor, int64_t at, int64_t bytes) {
     Launch *L = c->L;
+    int64_t element = L->l->tensors[tensor].element;
     if (L->shadow_of == NULL || L->shadow_of[tensor] < 0)
-        return true;
+        return was_written(c, tensor, at / element, (at + bytes - 1) / element + 1);
     TensorShadow *s = &L->shadows[L->shadow_of[tensor]];
     int64_t a = at / s->element, b = least((at + bytes - 1) / s->element + 1, s->segments.size);
     if (!access_number(L, c->in))
         return false;
+    if (c->write)
+        L->access[c->in->access].turn = c->turn;
     element_cut(s, a);
     element_cut(s, b);
     for (int64_t i = a; i < b; i = segments_next(&s->segments, i, b)) {
         if (!element_check(c, tensor, i, &s->state[i]))
+            return false;
+        if (s->state[i].write == 0 ? !was_written(c, tensor, i, segments_next(&s->segments, i, b)) : !was_for(c, tensor, i, &s->state[i]))
             return false;
         if (c->write)
             s->state[i] = (Element){.write = c->in->access};
@@ -222,32 +259,37 @@ static bool run_of_tensor(void *arg, int64_t at, int64_t bytes) {
 }
 
 bool order_touch(Launch *L, Instance *in, int tensor, int64_t at, int64_t bytes, bool write) {
-    Check c = {.L = L, .in = in, .write = write};
+    Check c = {.L = L, .in = in, .write = write, .turn = TURN_ANY};
     return run_in_tensor(&c, tensor, at, bytes);
 }
 
 // ---- all ------------------------------------------------------------------------------------------------------------------
 
 static bool check_view(Launch *L, Instance *in, const View *v, bool write) {
-    Check c = {.L = L, .in = in, .view = v, .write = write};
-    if (v->of->tensor && (L->shadow_of == NULL || L->shadow_of[v->of->which] < 0))
+    Check c = {.L = L, .in = in, .view = v, .write = write, .turn = v->of->tensor ? layout_turn(L, v) : TURN_ANY};
+    if (v->of->tensor && (L->shadow_of == NULL || (L->shadow_of[v->of->which] < 0 && L->written_of[v->of->which] == NULL)))
         return true;
     return view_runs(v, v->of->tensor ? run_of_tensor : run_on_chip, &c);
 }
 
-// Reads come before the write: an operation may write what it reads.
+// Reads come before the write, which is of other bytes, but for sums that are added to.
 bool order_check(Launch *L, Instance *in, const Work *w) {
     const Op *o = &L->ops[in->op];
     if (L->unchecked)
         return true;
-    if (o->noperands > 0)
-        in->resident->history[o->table->slot][in->seq].count = w->view[0].count;
+    if (o->noperands > 0) {
+        Done *done = &in->resident->history[o->table->slot][in->seq];
+        done->count = w->view[0].count;
+        done->origin = w->view[0].origin;
+    }
     bool idle = o->table->kind == PTO_MULTIPLY && w->k == 0 && !w->init;
     if (idle)
         return true;
     for (int k = 1; k < o->noperands; k++)
         if (!check_view(L, in, &w->view[k], false))
             return false;
+    if (!layout_apart(L, in, w))
+        return false;
     bool reads = o->table->kind == PTO_MULTIPLY ? !w->init : o->table->kind == PTO_NEST && o->table->updates;
     if (o->noperands > 0 && reads && !check_view(L, in, &w->view[0], false))
         return false;
@@ -294,7 +336,7 @@ static bool shadows_new(Launch *L) {
     return true;
 }
 
-bool order_new(Launch *L) { return !L->values || (shadows_new(L) && reach_new(L)); }
+bool order_new(Launch *L) { return !L->values || (shadows_new(L) && reach_new(L) && written_new(L)); }
 
 void order_free(Launch *L) {
     free(L->access);

@@ -98,6 +98,30 @@ static bool check_machine(Launch *L) {
 #define WHERE "operation %d (%s): "
 #define HERE (int)(o - L->ops), slot_name(o->table->slot)
 
+// The dimensions of the operand's tensor: its own, or those that it says.
+static bool resolve_axes(Launch *L, const Op *o, int k, Operand *to) {
+    const pto_operand *from = &o->table->operands[k];
+    to->of = from->of;
+    to->mapped = from->nalong > 0;
+    to->naxes = to->mapped ? from->nalong : from->rank;
+    if (from->of < 0 || from->nalong < 0 || from->nalong > PTO_MAX_DIMS || (to->mapped && from->along == NULL))
+        return model_refuse(L, WHERE "the tensor of operand %d", HERE, k);
+    to->axis = launch_alloc(L, (size_t)to->naxes + 1, sizeof *to->axis);
+    if (to->axis == NULL)
+        return false;
+    for (int d = 0; d < to->naxes; d++) {
+        Axis *a = &to->axis[d];
+        *a = (Axis){.start = to->dim[d].at.start, .stride = to->dim[d].stride};
+        if (!to->mapped)
+            a->steps[d] = 1;
+        else if (!affine(L, &from->along[d].start, &a->start) || !number(L, from->along[d].stride, &a->stride))
+            return false;
+        else
+            memcpy(a->steps, from->along[d].steps, sizeof a->steps);
+    }
+    return true;
+}
+
 static bool resolve_operand(Launch *L, const Op *o, int k, Operand *to) {
     const pto_operand *from = &o->table->operands[k];
     const pto_machine *m = L->machine;
@@ -129,7 +153,7 @@ static bool resolve_operand(Launch *L, const Op *o, int k, Operand *to) {
         if (!interval(L, &a->at, &b->at) || !number(L, a->stride, &b->stride) || !bounded(L, "a length", a->length, 0, MOST_NUMBER, &b->length))
             return false;
     }
-    return true;
+    return resolve_axes(L, o, k, to);
 }
 
 static int find_path(const pto_machine *m, int from, int to) {
@@ -469,5 +493,5 @@ bool model_resolve(Launch *L) {
     for (int k = 0; k < L->machine->nmemories; k++)
         if (!bounded(L, "what a task needs of a memory", p->need[k], 0, MOST_NUMBER, &L->need[k]))
             return false;
-    return check_tokens(L) && resolve_bundles(L) && check_places(L);
+    return layout_new(L) && check_tokens(L) && resolve_bundles(L) && check_places(L);
 }

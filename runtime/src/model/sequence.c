@@ -182,7 +182,7 @@ static bool issue_op(Launch *L, Resident *r, int op) {
         return false;
     Instance *in = &u->ring[(u->first + u->count++) % L->machine->unit[t->slot].queue];
     *in = (Instance){.op = op, .bundle = r->pc, .resident = r, .seq = seq, .position = position_of(L, r, op)};
-    r->history[t->slot][seq] = (Done){.position = in->position, .count = -1, .bundle = r->pc};
+    r->history[t->slot][seq] = (Done){.position = in->position, .count = -1, .bundle = r->pc, .op = op};
     int64_t room[PTO_MAX_IVS];
     memcpy(in->iv, stage_ivs(L, r, t->stage, room), sizeof in->iv);             // (there is one: it was decoded)
     join(before, &r->clock);

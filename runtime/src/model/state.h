@@ -6,6 +6,7 @@
 //   sequence.c  a resident's bundles: loops, waits, issue                         order.c     happens-before, shadows
 //   engine.c    units and paths: start, leave, complete                           segments.c  runs of equal state
 //   address.c   operands of one iteration -> bytes                                position.c  the program's order
+//   layout.c    where the elements of a tensor lie                                written.c   what a call wrote
 //   execute.c   what an operation does to the bytes; multiply.c does it for cubes reach.c     which task is before which
 //
 // Functions that can fail return false and leave a status and a message: whoever sees false returns false. Numbers of
@@ -42,6 +43,9 @@ typedef struct Affine { int64_t base; int n, iv[PTO_MAX_IVS]; int64_t step[PTO_M
 typedef struct Interval { Affine start; int64_t size, lo, hi; bool cut; } Interval;
 typedef struct Dim { Interval at; int64_t stride, length; pto_axis axis; pto_border border; } Dim;
 
+// A dimension of a tensor, as an operand has it: see pto_along.
+typedef struct Axis { Affine start; int64_t stride; int8_t steps[PTO_MAX_DIMS]; } Axis;
+
 typedef struct Operand {
     bool tensor;                     // lies in memory 0 or a backing one
     int memory;                      // of a tensor: where it was put
@@ -53,6 +57,12 @@ typedef struct Operand {
     int slot_digits, rank;
     Dim dim[PTO_MAX_DIMS];
     int64_t fill;
+    int of;                          // the kernel's tensor, 0: not said
+    int naxes;                       // dimensions of that tensor
+    bool mapped;                     // they are not those of the operand
+    bool off;                        // in a tensor: it has not the tensor's strides
+    Axis *axis;
+    int number;                      // among all operands
 } Operand;
 
 typedef struct Op {
@@ -103,7 +113,11 @@ typedef struct Shadow { Segments segments; Granule *state; } Shadow;
 // Of an element of a tensor that is written: last write and the reads since, as numbers of Access, 0: none.
 typedef struct Element { uint32_t write, readers; } Element;
 typedef struct TensorShadow { Segments segments; Element *state; int element; const void *data; } TensorShadow;
-typedef struct Access { int64_t task, position; uint32_t seq; int op, bundle; pto_slot slot; } Access;
+
+// Which time round its folded dimensions an element is of: what was written for another one is not what is to be read.
+// TURN_ANY: a scalar operation did it, which does not say.
+#define TURN_ANY INT32_MIN
+typedef struct Access { int64_t task, position; int32_t turn; uint32_t seq; int op, bundle; pto_slot slot; } Access;
 typedef struct Reader { uint32_t access, next; } Reader;
 
 typedef struct Reach {               // which tasks end before which begin, by the offsets of the grid
@@ -130,6 +144,8 @@ typedef struct Part { int64_t lo, n; } Part;             // of a dimension: subs
 typedef struct View {                // an operand in one iteration
     const Operand *of;
     int64_t address;                 // of the element at `start`
+    int64_t at[PTO_MAX_DIMS];        // the subscripts of the element at `address`, by dimension of its tensor
+    int64_t origin;                  // where element [0, 0, ...] of its tensor would be
     int64_t count;                   // which of its slots counts through this is in; -1: it has none
     int64_t start[PTO_MAX_DIMS], lo[PTO_MAX_DIMS], n[PTO_MAX_DIMS], elements;
     bool outside;                    // a border decides some of its elements
@@ -167,8 +183,8 @@ typedef struct Line { int path; int64_t free; size_t count, room; Request *reque
 
 typedef struct Token { int64_t count, head; Clock *clock; } Token;
 
-// An operation that was issued. `count`: of the slots of what it writes, as in its View.
-typedef struct Done { int64_t position, count; int bundle; } Done;
+// An operation that was issued. `count`, `origin`: of what it writes, as in its View.
+typedef struct Done { int64_t position, count, origin; int bundle, op; } Done;
 
 enum { MOST_KNOWN = 8 };
 struct Resident {
@@ -221,6 +237,8 @@ struct pto_model {
     int64_t used[PTO_MAX_MEMORIES];  // by tensors of this call
     struct Home { const void *data; const char *name; int64_t bytes; int memory; } *home;
     size_t nhomes, homes_room;
+    struct Written { const void *data; int64_t elements, missing; uint64_t *bits; int32_t *turn; } **written;      // of this call, by tensor
+    size_t nwritten, written_room;
     Launch *launch;
 };
 
@@ -242,6 +260,9 @@ struct Launch {
     Loop *loops;
     int64_t need[PTO_MAX_MEMORIES];
     int *home;                       // by tensor: its memory
+    int64_t (*strides)[PTO_MAX_DIMS];    // by tensor: bytes from one element to the next
+    int noperands;                   // of all operations
+    uint8_t *fits;                   // by operation that wrote and operand that reads: what layout_fits said
     // state
     int ncores;
     Unit *units;                     // PTO_SLOTS for each core
@@ -255,6 +276,7 @@ struct Launch {
     int nshadows;
     TensorShadow *shadows;
     int *shadow_of;                  // by tensor; -1: none
+    struct Written **written_of;     // by tensor: what was written before the launch; NULL: it is not looked at
     Access *access; size_t naccess, access_room;
     Reader *readers; size_t nreaders, readers_room;
     uint32_t reader_from, reader_to, reader_access;          // the last list that grew
@@ -292,6 +314,21 @@ typedef bool (*Run)(void *arg, int64_t at, int64_t bytes);        // maximal run
 bool view_runs(const View *v, Run run, void *arg);
 void view_span(const View *v, int64_t *address, int64_t *bytes);
 int64_t border_map(pto_border border, int64_t x, int64_t length); // -1: filled
+
+// How an operand that reads takes what an operation wrote: by the tables alone.
+typedef enum { FIT_UNKNOWN, FIT, FIT_TENSOR, FIT_SLOTS, FIT_STRIDES } Fit;
+bool layout_new(Launch *L);
+Fit layout_fit(Launch *L, int writer, const Operand *reader);
+void layout_view(View *v, const int64_t *iv);                    // its `at` and `origin`
+int32_t layout_turn(const Launch *L, const View *v);
+bool layout_in_tensor(Launch *L, const Instance *in, int k, const View *v);      // does it lie as its tensor does?
+bool layout_same_places(Launch *L, const Instance *in, const Work *w);           // of a copy: does each element stay what it is?
+bool layout_apart(Launch *L, const Instance *in, const Work *w);                 // does it read what it writes?
+
+void written_reset(struct pto_model *m);
+bool written_new(Launch *L);
+void written_add(Launch *L);                                      // what the launch wrote
+int64_t written_missing(const struct Written *w, int64_t a, int64_t b, int32_t turn);      // the first of the elements [a, b) that is not there, or b
 
 bool order_new(Launch *L);
 void order_free(Launch *L);
