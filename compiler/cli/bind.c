@@ -13,7 +13,7 @@ typedef struct {
     const char *error;
     int code;
     int64_t *dims;
-    bool *known;             // by Dim.id
+    const char **known;      // by Dim.id: what says its size; NULL: nothing yet
     Spec *specs;             // by parameter
     bool *given;
     Array **arrays;
@@ -72,9 +72,9 @@ static bool set_dim(Binder *b, const Dim *d, int64_t value, const char *source)
     if (value < 0)
         return fail(b, EXIT_USER, "%s is %lld: a dimension is not negative", d->name, (long long)value);
     if (b->known[d->id] && b->dims[d->id] != value)
-        return fail(b, EXIT_USER, "%s is %lld by %s, but %lld before", d->name, (long long)value, source, (long long)b->dims[d->id]);
+        return fail(b, EXIT_USER, "%s is %lld by %s, but %lld by %s", d->name, (long long)value, source, (long long)b->dims[d->id], b->known[d->id]);
     b->dims[d->id] = value;
-    b->known[d->id] = true;
+    b->known[d->id] = source;
     return true;
 }
 
@@ -213,6 +213,26 @@ static bool all_dims_known(Binder *b)
     return true;
 }
 
+typedef struct { const Binder *b; const char *text; } Said;
+
+static bool add_source(Expr *x, void *data)
+{
+    Said *said = data;
+    if (x->op == OP_DIM)
+        said->text = arena_printf(said->b->arena, "%s%s %s is %lld by %s", said->text, *said->text ? "," : ":", x->dim->name,
+                                  (long long)said->b->dims[x->dim->id], said->b->known[x->dim->id]);
+    return true;
+}
+
+// What an extent comes from: ": N is 10 by the shape of x".
+static const char *who_says(const Binder *b, Expr *lo, Expr *hi)
+{
+    Said said = {.b = b, .text = ""};
+    expr_walk(lo, add_source, &said);
+    expr_walk(hi, add_source, &said);
+    return said.text;
+}
+
 static bool make_array(Binder *b, int i)
 {
     const Tensor *t = b->kernel->params.at[i].tensor;
@@ -228,9 +248,9 @@ static bool make_array(Binder *b, int i)
         return fail(b, EXIT_USER, "%s: %s", t->name, error);
     for (int d = 0; d < t->rank; d++)
         if (b->arrays[i]->extent[d] != shape.extent[d])
-            return fail(b, EXIT_USER, "%s has the shape %s, but '%s' is %s here", t->name,
+            return fail(b, EXIT_USER, "%s has the shape %s, but '%s' is %s here%s", t->name,
                         array_shape_text(b->arena, t->rank, b->arrays[i]->extent), bind_declaration(b->arena, t),
-                        array_shape_text(b->arena, t->rank, shape.extent));
+                        array_shape_text(b->arena, t->rank, shape.extent), who_says(b, t->lo[d], t->hi[d]));
     return true;
 }
 
@@ -256,7 +276,7 @@ int bind_inputs(Arena *a, const Kernel *k, const Bindings *values, Inputs *input
 {
     Binder b = {.arena = a, .kernel = k};
     b.dims = ARENA_ARRAY(a, int64_t, k->dims.n + 1);
-    b.known = ARENA_ARRAY(a, bool, k->dims.n + 1);
+    b.known = ARENA_ARRAY(a, const char *, k->dims.n + 1);
     b.specs = ARENA_ARRAY(a, Spec, k->params.n + 1);
     b.given = ARENA_ARRAY(a, bool, k->params.n + 1);
     b.arrays = ARENA_ARRAY(a, Array *, k->params.n + 1);

@@ -340,6 +340,22 @@ static void note_impossible(Check *c, const SizeRequest *request, int dim, int64
     fprintf(c->job->err, "ptoc: %s is not checked with %s = %" PRId64 ": %s\n", k->name, k->dims.at[dim]->name, value, why_impossible(c, request, dim, value));
 }
 
+static bool has_zero(const Kernel *k, const int64_t *dims)
+{
+    for (int d = 0; d < k->dims.n; d++)
+        if (dims[d] == 0)
+            return true;
+    return false;
+}
+
+// Whether a size that the user asks for has had a run: one with empty tensors says little, if there are others.
+static bool has_run(const Check *c, int dim, int64_t value)
+{
+    const Kernel *k = c->job->kernel;
+    const int64_t *done = sizes_smallest(k, &c->done, dim, value), *left = sizes_smallest(k, &c->left, dim, value);
+    return done && (!has_zero(k, done) || !left || has_zero(k, left));
+}
+
 // Every size that the user asks for has a run, and so has something.
 static int check_what_is_asked(Check *c, const SizeRequest *request)
 {
@@ -348,7 +364,7 @@ static int check_what_is_asked(Check *c, const SizeRequest *request)
     for (int d = 0; d < k->dims.n; d++)
         for (int v = 0; v < request->fixed[d].n && !c->result->failed && !c->refused; v++) {
             int64_t value = request->fixed[d].at[v];
-            if (sizes_smallest(k, &c->done, d, value))
+            if (has_run(c, d, value))
                 continue;
             const int64_t *dims = sizes_smallest(k, &c->left, d, value);
             int one = dims ? check_anyway(c, dims) : 0;

@@ -1,13 +1,14 @@
 // Sizes at which a kernel is checked; see sizes.h.
 #include "cli/sizes.h"
 
+#include "cli/solve.h"
 #include "reference/eval.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EDGES = 16, MAX_STEPS = 5, MAX_SHIFT = 16, LARGE = 1 << 14, LARGEST = 1 << 13, TRIES = 400 };
+enum { MAX_EDGES = 16, MAX_STEPS = 5, MAX_SHIFT = 16, LARGE = 1 << 14, LARGEST = 1 << 13, DRAWS = 8, TRIES = 400 };
 
 typedef struct {
     Arena *arena;
@@ -15,6 +16,7 @@ typedef struct {
     Numbers *choices;            // by Dim.id
     int64_t *base;
     uint64_t state;
+    SizeSolver *solver;
     SizeList list;
 } Planner;
 
@@ -153,11 +155,27 @@ static void take(Planner *p, const int64_t *dims)
     VEC_PUSH(p->arena, &p->list, copy(p, dims));
 }
 
-// Draws the other dimensions until the assumptions hold.
+// Moves the dimensions to legal sizes near by: but for `keep` and what the user asks for, in an order that is drawn.
+static bool solve(Planner *p, int64_t *dims, int keep)
+{
+    int n = p->request->kernel->dims.n;
+    bool pinned[n + 1];
+    int order[n + 1];
+    for (int d = 0; d < n; d++) {
+        int other = (int)(next(p) % (uint64_t)(d + 1));
+        order[d] = d;
+        order[d] = order[other];
+        order[other] = d;
+        pinned[d] = d == keep || p->request->fixed[d].n > 0;
+    }
+    return solver_move(p->solver, dims, pinned, order) && sizes_are_legal(p->request->kernel, dims);
+}
+
+// Draws the other dimensions until the assumptions hold; when that takes long, by solving them.
 static bool draw_until_legal(Planner *p, int64_t *dims, int keep)
 {
     for (int k = 0; k < TRIES; k++) {
-        if (sizes_are_legal(p->request->kernel, dims))
+        if (sizes_are_legal(p->request->kernel, dims) || (k % DRAWS == DRAWS - 1 && k < 4 * DRAWS && solve(p, dims, keep)))
             return true;
         for (int d = 0; d < p->request->kernel->dims.n; d++)
             if (d != keep)
@@ -255,12 +273,14 @@ const int64_t *sizes_smallest(const Kernel *k, const SizeList *list, int dim, in
 SizeList sizes_plan(Arena *a, const SizeRequest *request)
 {
     int n = request->kernel->dims.n;
-    Planner p = {.arena = a, .request = request, .state = request->seed};
+    Planner p = {.arena = a, .request = request, .state = request->seed, .solver = solver_new(a, request->kernel)};
     p.choices = ARENA_ARRAY(a, Numbers, n + 1);
     for (int d = 0; d < n; d++)
         make_choices(&p, d);
-    if (!make_base(&p))
+    if (!make_base(&p)) {
+        solver_free(p.solver);
         return p.list;
+    }
     for (int d = 0; d < n; d++) {
         edges_of(&p, d);
         smallest_of(&p, d);
@@ -269,9 +289,10 @@ SizeList sizes_plan(Arena *a, const SizeRequest *request)
         int64_t *dims = copy(&p, p.base);
         for (int d = 0; d < n; d++)
             dims[d] = any_choice(&p, d);
-        if (sizes_are_legal(request->kernel, dims))
+        if (sizes_are_legal(request->kernel, dims) || solve(&p, dims, -1))
             take(&p, dims);
     }
     sort_by_volume(&p);
+    solver_free(p.solver);
     return p.list;
 }
