@@ -124,7 +124,7 @@ static const Expr *fill_of(const Operand *o)
 static const char *fill_number(Tables *t, const Expr *x)
 {
     uint64_t bits = x->op == OP_CONST ? element_bits(x->type, x) : UINT64_MAX;
-    return bits > INT64_MAX ? value(t, x) : arena_printf(t->e->a, "%" PRIu64, bits);
+    return bits > INT64_MAX ? value(t, x) : arena_printf(t->e->a, "INT64_C(%#" PRIx64 ")", bits);
 }
 
 // The same where a launch passes it, from the frame `f`.

@@ -115,6 +115,8 @@ void c_exact(Emit *e, FILE *out);                                       // the f
 // expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
 const char *c_index(Emit *e, const Expr *x);                            // an index expression, int64_t
 const char *c_value(Emit *e, const Expr *x);                            // any expression
+// A number and an index compared (compare.c).
+const char *c_mixed(Emit *e, const Expr *x);
 const char *c_convert(Emit *e, DType from, DType to, const char *x);
 const char *c_constant(Emit *e, DType t, int64_t value);                // of an integer type
 const char *c_subscript(Emit *e, const Tensor *t, int d, const Expr *sub);       // c_index, but for what storage has no place for

@@ -473,6 +473,8 @@ static const char *wide_comparison(Emit *e, const Expr *x)
 
 static const char *comparison(Emit *e, const Expr *x)
 {
+    if (expr_is_mixed(x))
+        return c_mixed(e, x);
     if (e->wide && x->args[0]->type == DT_INDEX && !(exact_fits(e, x->args[0]) && exact_fits(e, x->args[1])))
         return wide_comparison(e, x);
     switch ((int)x->op) {

@@ -16,7 +16,7 @@ const char *v_mask(const Emit *e)
     return e->vec->width == 8 ? "i64" : e->vec->width == 4 ? "i32" : e->vec->width == 2 ? "i16" : "i8";
 }
 
-static const char *signed_name(int bytes)
+const char *v_signed(int bytes)
 {
     return bytes == 8 ? "i64" : bytes == 4 ? "i32" : bytes == 2 ? "i16" : "i8";
 }
@@ -97,7 +97,7 @@ static bool reads_memory(Emit *e, const Expr *x)
 static bool compares_index(const Expr *c)
 {
     if (op_class(c->op) == OPC_COMPARE)
-        return c->n == 2 && c->args[0]->type == DT_INDEX;
+        return c->n == 2 && c->args[0]->type == DT_INDEX && c->args[1]->type == DT_INDEX;
     for (int i = 0; i < c->n; i++)
         if (compares_index(c->args[i]))
             return true;
@@ -144,7 +144,7 @@ const char *v_converted(Emit *e, const char *v, const char *lane)
 // A mask of another width as this loop's mask, or back.
 const char *v_mask_to(Emit *e, const char *m, int bytes)
 {
-    return bytes == e->vec->width ? m : v_converted(e, m, signed_name(bytes));
+    return bytes == e->vec->width ? m : v_converted(e, m, v_signed(bytes));
 }
 
 static const char *mask_from(Emit *e, const char *m, int bytes)
@@ -233,7 +233,7 @@ static const char *convert(Emit *e, const Expr *x)
     if (carried(from) == carried(to) && carried(from) == from && carried(to) == to)
         return v_expr(e, a);
     if (to == DT_BOOL) {
-        const char *ne = arena_printf(e->a, "(%s)(%s != 0)", v_type(e, signed_name(v_lane_bytes(e, from))), v_expr(e, a));
+        const char *ne = arena_printf(e->a, "(%s)(%s != 0)", v_type(e, v_signed(v_lane_bytes(e, from))), v_expr(e, a));
         return mask_from(e, ne, v_lane_bytes(e, from));
     }
     if (from == DT_BOOL) {
@@ -289,8 +289,13 @@ static const char *compare(Emit *e, const Expr *x)
     const char *op = x->op == OP_EQ ? "==" : x->op == OP_NE ? "!=" : x->op == OP_LT ? "<" : x->op == OP_LE ? "<=" : x->op == OP_GT ? ">" : x->op == OP_GE ? ">=" : NULL;
     if (!op || x->args[0]->type == DT_BOOL)
         return lanewise(e, x);
+    if (expr_is_mixed(x)) {
+        int bytes;
+        const char *m = v_mixed(e, x, &bytes);
+        return m ? mask_from(e, m, bytes) : lanewise(e, x);
+    }
     int bytes = v_lane_bytes(e, x->args[0]->type);
-    return mask_from(e, arena_printf(e->a, "(%s)%s", v_type(e, signed_name(bytes)), infix(e, x, op)), bytes);
+    return mask_from(e, arena_printf(e->a, "(%s)%s", v_type(e, v_signed(bytes)), infix(e, x, op)), bytes);
 }
 
 static const char *branch(Emit *e, const Expr *x, int i)

@@ -9,6 +9,10 @@ const char *v_expr(Emit *e, const Expr *x);
 bool v_varies(Emit *e, const Expr *x);                                  // is it not the same in all lanes?
 bool v_guards(Emit *e, const Expr *condition, const Expr *x);           // must x not be evaluated where the condition fails?
 
+// A number and an index compared: -1 where it holds, in signed lanes of *bytes; NULL: only lane by lane (compare.c).
+const char *v_mixed(Emit *e, const Expr *x, int *bytes);
+const char *v_signed(int bytes);                                        // "i32"
+
 const char *v_lane(const Emit *e, DType t);                             // "f32": what values of the type are held in
 int v_lane_bytes(const Emit *e, DType t);
 const char *v_type(Emit *e, const char *lane);                          // "pto_f32x8"

@@ -111,6 +111,11 @@ Expr *expr_convert(Arena *a, DType type, Expr *x)
     return expr_int(a, type, fold_wrap_int(type, x->i), x->range);
 }
 
+bool expr_is_mixed(const Expr *e)
+{
+    return op_class(e->op) == OPC_COMPARE && e->n == 2 && (e->args[0]->type == DT_INDEX) != (e->args[1]->type == DT_INDEX);
+}
+
 bool expr_is_int(const Expr *e, int64_t value)
 {
     return e->op == OP_CONST && (dtype_is_int(e->type) || e->type == DT_BOOL) && e->i == value;
@@ -133,7 +138,8 @@ static bool payload_equal(const Expr *x, const Expr *y)
     switch (op_class(x->op)) {
     case OPC_NEST: return nest_equal(x->nest, y->nest);
     case OPC_LEAF: break;
-    case OPC_ARITH: case OPC_COMPARE: case OPC_LOGIC: case OPC_MATH: case OPC_BITS: case OPC_OTHER: return true;
+    case OPC_OTHER: return x->op != OP_CONVERT || x->outside == y->outside;      // one must fit, the other wraps
+    case OPC_ARITH: case OPC_COMPARE: case OPC_LOGIC: case OPC_MATH: case OPC_BITS: return true;
     }
     if (x->op == OP_INDEX) return x->index == y->index;
     if (x->op == OP_DIM) return x->dim == y->dim;

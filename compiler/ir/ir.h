@@ -6,7 +6,8 @@
 // tensor define. ir/poly.h turns domains and accesses into isl sets.
 //
 // Invariants (ir/verify.c): subscripts and ranges have type `index` or an integer type; a read has one subscript a
-// dimension; both arguments of ARITH, COMPARE, BITS have one type; the right side has the type of its tensor.
+// dimension; both arguments of ARITH, COMPARE, BITS have one type, but that a number may be compared with an index, which
+// compares the values; the right side has the type of its tensor.
 // Objects live in the kernel's arena.
 #ifndef PTOC_IR_IR_H
 #define PTOC_IR_IR_H
@@ -61,6 +62,7 @@ typedef struct {
 } Nest;
 
 #define EXPR_EMPTY_BORDER 0x10000u
+#define EXPR_FITS 1u
 
 struct Expr {
     Op op;
@@ -68,7 +70,8 @@ struct Expr {
     Range range;
     int n;                    // number of args
     unsigned outside;         // READ: bit d: its subscript d can leave the tensor, so the border counts; EXPR_EMPTY_BORDER << d:
-                              // and the dimension can be empty, so that there is nothing to repeat (set by `depend`)
+                              // and the dimension can be empty, so that there is nothing to repeat (set by `depend`).
+                              // CONVERT of an index: EXPR_FITS: not asked for, so that the value must fit the type (sema/fits.c)
     Expr **args;
     union {
         int64_t i;            // CONST of an integer, index or bool type (u64: the same bits)
@@ -152,6 +155,7 @@ Expr *expr_convert(Arena *a, DType type, Expr *x);          // x itself when it 
 // Simplifies index arithmetic (constant folding, + 0, * 1); never changes a value.
 Expr *expr_simplify(Arena *a, Expr *e);
 bool expr_equal(const Expr *x, const Expr *y);
+bool expr_is_mixed(const Expr *e);                           // a comparison of a number with an index
 bool expr_is_int(const Expr *e, int64_t value);              // an integer or index constant of that value
 // A copy in which each INDEX of `from` is replaced by the expression at the same place of `to`. Indices bound by
 // nests inside are kept as they are.
@@ -175,6 +179,8 @@ typedef struct { Expr *read; int nguards; Expr *const *guards; int nnested; Inde
 void expr_reads(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data);
 // The same for REDUCE and SCAN nodes (in the field `read`), with what holds outside of them.
 void expr_nests(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data);
+// The same for conversions with EXPR_FITS.
+void expr_fits(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data);
 
 // The value of a constant conversion and of constant arithmetic: exactly what run time computes.
 double fold_round_float(DType t, double x);                  // to the nearest value of a float type, ties to even

@@ -310,6 +310,7 @@ static Expr *simplify_data(Arena *a, Expr *e)
 {
     Expr *x = e->args[0], *y = e->n > 1 ? e->args[1] : e->args[0];
     int64_t value;
+    if (expr_is_mixed(e)) return e;
     if (dtype_is_float(x->type)) return simplify_float(a, e);
     if (e->n > 2) return e;
     if (x->op == OP_CONST && y->op == OP_CONST && fold_int(e->op, x->type, x->i, y->i, &value))
@@ -340,7 +341,7 @@ static Expr *simplify_node(Arena *a, Expr *e)
     switch (op_class(e->op)) {
     case OPC_LEAF: case OPC_NEST: case OPC_MATH: return e;
     case OPC_ARITH: return e->type == DT_INDEX ? simplify_index(a, simplify_data(a, e)) : simplify_data(a, e);
-    case OPC_COMPARE: return e->args[0]->type == DT_INDEX ? simplify_compare(a, e) : simplify_data(a, e);
+    case OPC_COMPARE: return e->args[0]->type == DT_INDEX && !expr_is_mixed(e) ? simplify_compare(a, e) : simplify_data(a, e);
     case OPC_BITS: return simplify_data(a, e);
     case OPC_LOGIC: return simplify_logic(a, e);
     case OPC_OTHER: break;

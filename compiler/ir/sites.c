@@ -11,7 +11,7 @@ typedef struct {
     Arena *arena;
     VEC(Expr *) guards;
     VEC(Index *) nested;
-    bool nests;               // visit reductions and scans rather than reads
+    enum { READS, NESTS, FITS } what;
     void (*visit)(const ReadSite *site, void *data);
     void *data;
 } Walk;
@@ -68,9 +68,10 @@ static void visit_site(Walk *w, Expr *e)
 
 static void walk(Walk *w, Expr *e)
 {
-    if (e->op == OP_READ && !w->nests) visit_site(w, e);
+    if (e->op == OP_READ && w->what == READS) visit_site(w, e);
+    if (e->op == OP_CONVERT && (e->outside & EXPR_FITS) && w->what == FITS) visit_site(w, e);
     if (op_class(e->op) == OPC_NEST) {
-        if (w->nests) visit_site(w, e);
+        if (w->what == NESTS) visit_site(w, e);
         walk_nest(w, e);
         return;
     }
@@ -96,6 +97,12 @@ void expr_reads(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *dat
 
 void expr_nests(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data)
 {
-    Walk w = {.arena = a, .visit = visit, .data = data, .nests = true};
+    Walk w = {.arena = a, .visit = visit, .data = data, .what = NESTS};
+    walk(&w, e);
+}
+
+void expr_fits(Arena *a, Expr *e, void (*visit)(const ReadSite *site, void *data), void *data)
+{
+    Walk w = {.arena = a, .visit = visit, .data = data, .what = FITS};
     walk(&w, e);
 }

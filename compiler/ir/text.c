@@ -235,7 +235,7 @@ static void put_condition(Text *t, const Expr *e)
         put_condition(t, e->args[1]);
         return;
     }
-    bool index = op_class(e->op) == OPC_COMPARE && e->n == 2 && e->args[0]->type == DT_INDEX;
+    bool index = op_class(e->op) == OPC_COMPARE && e->n == 2 && e->args[0]->type == DT_INDEX && e->args[1]->type == DT_INDEX;
     if (index && (e->op == OP_GE || e->op == OP_EQ)) put_comparison(t, e);
     else put_expr(t, e, 0);
 }

@@ -93,6 +93,13 @@ static bool same_types(Verifier *v, const Expr *e, int first, DType type) {
     return true;
 }
 
+// A number and an index have no type in common.
+static bool comparable(Verifier *v, const Expr *e, DType type) {
+    if (expr_is_mixed(e))
+        return (type != DT_BOOL && e->args[1]->type != DT_BOOL) || irverify_bad(v, "%s of a bool and an index", op_name(e->op));
+    return same_types(v, e, 0, type);
+}
+
 static bool has_type(Verifier *v, const Expr *e, DType type) {
     return e->type == type || irverify_bad(v, "%s has type %s where its arguments give %s", op_name(e->op), dtype_name(e->type), dtype_name(type));
 }
@@ -109,7 +116,7 @@ static bool operation(Verifier *v, const Expr *e) {
     case OPC_ARITH:
         return same_types(v, e, 0, type) && has_type(v, e, type) && suits(v, e, order || type != DT_BOOL);
     case OPC_COMPARE:
-        return same_types(v, e, 0, type) && has_type(v, e, DT_BOOL) && suits(v, e, e->n == 2 || dtype_is_float(type));
+        return comparable(v, e, type) && has_type(v, e, DT_BOOL) && suits(v, e, e->n == 2 || dtype_is_float(type));
     case OPC_LOGIC:
         return same_types(v, e, 0, DT_BOOL) && has_type(v, e, DT_BOOL);
     case OPC_MATH:

@@ -64,7 +64,7 @@ static bool fold_comparison(Arena *a, int count, Index *const *indices, int chan
         y = t;
         op = op == OP_GT ? OP_LT : OP_LE;
     }
-    if ((op != OP_LT && op != OP_LE && op != OP_EQ) || x->type != DT_INDEX)
+    if ((op != OP_LT && op != OP_LE && op != OP_EQ) || x->type != DT_INDEX || y->type != DT_INDEX)
         return false;
     Expr *d = expr_binary(a, OP_SUB, DT_INDEX, x, y), *zero = expr_int(a, DT_INDEX, 0, cond->range), *one = expr_int(a, DT_INDEX, 1, cond->range);
     int last = count - 1;

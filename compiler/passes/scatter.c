@@ -1,8 +1,9 @@
 // scatter: reductions whose guard chooses the element (see scatter.h).
 //
 // The guard is an equality between data and an output index that occurs nowhere else: not in what is added, not in a
-// range, not in another condition. A comparison in the data's type is one of whole numbers only where that type holds
-// the index's range; a wider range of a 32-bit type is refused on entry, that of a narrower type is no scatter.
+// range, not in another condition. It compares the values: what the data's type cannot name, no element adds to. Where the
+// index was converted, `x[i] == u8(b)`, it is one of whole numbers only where that type holds the index's range; a wider range
+// of a 32-bit type is refused on entry, that of a narrower type is no scatter.
 // Test: tests/golden/passes/scatter.pto
 #include "passes/scatter.h"
 
@@ -114,7 +115,7 @@ static void find_conds(Arena *a, Scatter *s, const Equation *eq, const Index *in
     Bounds b = bounds_of(t);
     Expr *chosen = s->chosen;
     bool wraps = dtype_family(t) == 'U' && dtype_bits(t) == 64;       // as an i64
-    s->conds = ARENA_ARRAY(a, Expr *, eq->nest->conds.n + 2);
+    s->conds = ARENA_ARRAY(a, Expr *, eq->nest->conds.n + 3);
     for (int i = 0; i < eq->nest->conds.n; i++) {
         if (eq->nest->conds.at[i] != guard) {
             keep(s, eq->nest->conds.at[i]);
@@ -122,6 +123,8 @@ static void find_conds(Arena *a, Scatter *s, const Equation *eq, const Index *in
         }
         if (index->lo->op != OP_CONST || index->lo->i > b.lo || wraps)
             keep(s, compare(a, OP_GE, chosen, expr_convert(a, DT_I64, index->lo)));
+        if (wraps && (index->lo->op != OP_CONST || index->lo->i < 0))
+            keep(s, compare(a, OP_GE, chosen, expr_int(a, DT_I64, 0, index->range)));
         if (index->hi->op != OP_CONST || index->hi->i <= b.hi)
             keep(s, compare(a, OP_LT, chosen, expr_convert(a, DT_I64, index->hi)));
     }
@@ -147,7 +150,9 @@ static bool try_guard(Arena *a, const Poly *p, const Equation *eq, const Expr *g
         return false;
     const Index *index = eq->indices.at[s->position];
     s->dim = dimension_of(eq, index);
-    if (s->dim < 0 || expr_uses(data, index) || !is_free(eq, index, guard) || is_affine(p, a, eq, guard) || !holds_range(a, p, data->type, index, &s->assumed))
+    if (s->dim < 0 || expr_uses(data, index) || !is_free(eq, index, guard) || is_affine(p, a, eq, guard))
+        return false;
+    if (!expr_is_mixed(guard) && !holds_range(a, p, data->type, index, &s->assumed))
         return false;
     s->chosen = expr_convert(a, DT_I64, data);
     find_conds(a, s, eq, index, data->type, guard);
@@ -158,7 +163,7 @@ bool scatter_find(Arena *a, const Poly *p, const Equation *eq, Scatter *s)
 {
     for (int i = 0; eq->kind == EQ_REDUCE && i < eq->nest->conds.n; i++) {
         const Expr *guard = eq->nest->conds.at[i];
-        for (int side = 0; guard->op == OP_EQ && is_integer(guard->args[0]->type) && side < 2; side++)
+        for (int side = 0; guard->op == OP_EQ && is_integer(guard->args[0]->type) && is_integer(guard->args[1]->type) && side < 2; side++)
             if (try_guard(a, p, eq, guard, side, s))
                 return true;
     }

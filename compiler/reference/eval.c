@@ -28,6 +28,7 @@ const char *ref_status_name(RefStatus s)
     case REF_SHAPE: return "a shape that does not fit";
     case REF_GAP: return "an element that nothing defines";
     case REF_OVERLAP: return "an element that is defined twice";
+    case REF_UNFIT: return "an index that does not fit";
     case REF_CYCLE: return "an element that needs itself";
     case REF_DEPTH: return "a recursion that is too deep";
     case REF_WORK: return "more work than allowed";
@@ -318,18 +319,31 @@ static Value select_branch(Run *r, const Node *n, int64_t *env)
     return c.err > 0 ? select_uncertain(r, n, env, v, c.i != 0) : v;
 }
 
+// What is to fit was proved to, or refused on entry: to find it wrapped here is an error of the compiler.
+static Value convert(Run *r, const Node *n, Value a)
+{
+    Value v = value_convert(n->type, n->operand, a);
+    if ((n->expr->outside & EXPR_FITS) && n->operand == DT_INDEX && !dtype_is_float(n->type) && (v.i != a.i || (n->type == DT_U64 && a.i < 0)))
+        return run_fault(r, REF_UNFIT, n->expr, "%lld does not fit in %s", (long long)a.i, dtype_name(n->type));
+    return v;
+}
+
 static __attribute__((noinline)) Value operate(Run *r, const Node *n, int64_t *env)
 {
     Value a = run_eval(r, n->args[0], env);
     if (value_is_poison(a))
         return a;
     if (n->op == OP_CONVERT)
-        return value_convert(n->type, n->operand, a);
+        return convert(r, n, a);
     if (n->n == 1)
         return settle(r, n, value_unary(n->op, n->operand, a, r->function_error));
     Value b = run_eval(r, n->args[1], env);
     if (value_is_poison(b))
         return b;
+    if (expr_is_mixed(n->expr)) {
+        bool flipped = n->args[0]->type == DT_INDEX;
+        return value_compare_index(n->op, n->args[flipped]->type, flipped ? b : a, flipped ? a.i : b.i, flipped);
+    }
     if (n->n == 2)
         return settle(r, n, value_binary(n->op, n->operand, a, b, r->function_error));
     Value c = run_eval(r, n->args[2], env);

@@ -43,6 +43,7 @@ typedef enum {
     REF_SHAPE,             // an input's shape, rank or type does not fit the dimensions
     REF_GAP,               // an element that is needed and that no equation defines
     REF_OVERLAP,           // an element that is defined twice
+    REF_UNFIT,             // an index that wrapped where it should have been refused
     REF_CYCLE,             // an element that needs itself
     REF_DEPTH,             // the chain of elements that need each other does not fit the stack
     REF_WORK,              // more work than RefOptions.max_work, or tensors larger than max_elements

@@ -90,21 +90,55 @@ int value_compare(DType t, Value a, Value b)
     return (a.i > b.i) - (a.i < b.i);
 }
 
+// Does a comparison hold, where value_compare says c?
+static bool holds(Op op, int c)
+{
+    switch (op) {
+    case OP_EQ: return c == 0;
+    case OP_NE: return c != 0;
+    case OP_LT: return c == -1;
+    case OP_LE: return c == -1 || c == 0;
+    case OP_GT: return c == 1;
+    case OP_GE: return c == 1 || c == 0;
+    default: assert(!"not a comparison"); return false;
+    }
+}
+
 static Value compare(Op op, DType t, Value a, Value b)
 {
-    int c = value_compare(t, a, b);
-    bool r = false;
-    switch (op) {
-    case OP_EQ: r = c == 0; break;
-    case OP_NE: r = c != 0; break;
-    case OP_LT: r = c == -1; break;
-    case OP_LE: r = c == -1 || c == 0; break;
-    case OP_GT: r = c == 1; break;
-    case OP_GE: r = c == 1 || c == 0; break;
-    default: assert(!"not a comparison");
-    }
-    Value v = value_int(r);
+    Value v = value_int(holds(op, value_compare(t, a, b)));
     v.err = value_uncertain(t, a, b) ? 1 : 0;
+    return v;
+}
+
+// -1, 0, 1 or 2: a double has a whole part, which an index is compared with, and a fraction, which then decides.
+static int compare_double(double x, int64_t index)
+{
+    if (isnan(x))
+        return 2;
+    if (x >= 0x1p63 || x < -0x1p63)
+        return x > 0 ? 1 : -1;
+    double whole = floor(x);
+    int64_t i = (int64_t)whole;
+    return i < index ? -1 : i > index ? 1 : x > whole;
+}
+
+static int compare_number(DType t, Value number, int64_t index)
+{
+    if (dtype_is_float(t))
+        return compare_double(number.f, index);
+    if (t == DT_U64 && number.i < 0)
+        return 1;
+    return (number.i > index) - (number.i < index);
+}
+
+Value value_compare_index(Op op, DType t, Value number, int64_t index, bool flipped)
+{
+    int c = compare_number(t, number, index);
+    Value v = value_int(holds(op, flipped && c != 2 ? -c : c));
+    double x = dtype_is_float(t) ? number.f : t == DT_U64 ? (double)(uint64_t)number.i : (double)number.i;
+    bool far = fabs(x - (double)index) > 2 * number.err + 0x1p-50 * fabs(x);
+    v.err = number.err > 0 && !isnan(x) && !far ? 1 : 0;
     return v;
 }
 

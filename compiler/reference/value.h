@@ -36,6 +36,9 @@ Value value_binary(Op op, DType t, Value a, Value b, double function_error);
 Value value_fma(DType t, Value a, Value b, Value c);
 Value value_convert(DType to, DType from, Value a);
 
+// A comparison of a number of type t with an index, by their values; the index is on the left where `flipped`.
+Value value_compare_index(Op op, DType t, Value number, int64_t index, bool flipped);
+
 // Does `a op b` depend on the errors of a and b?
 bool value_uncertain(DType t, Value a, Value b);
 // -1, 0, 1, or 2 when unordered.

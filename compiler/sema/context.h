@@ -166,6 +166,8 @@ typedef struct {
 } Typer;
 
 bool type_is_open(DType t);        // DT_COUNT or DT_INDEX
+// Is it more than literals? (Of an expression without a type.)
+bool type_has_variable(const Expr *e);
 // Gives an expression the type of what it is assigned to; NULL after an error. `what` names the place.
 Expr *type_coerce(Typer *t, Expr *e, DType type, const char *what);
 // Brings n arguments to one type; DT_COUNT or DT_INDEX when none has a type. False after an error.
@@ -178,6 +180,10 @@ Expr *type_convert(Typer *t, Expr *e, DType type, Range range);
 Expr *type_leaf(const Typer *t, Expr *e);
 // Types of undeclared tensors and the right sides of all equations (infer.c).
 void sema_types(Sema *s);
+
+// Looks at the indices that an equation or log puts into integer types (fits.c): what lets only some sizes in becomes an
+// assumption. All equations are in the kernel.
+void sema_fits(Sema *s, const EquationInfo *e);
 
 // ---- expressions (exprs.c, functions.c, reduce.c): NULL after an error ----
 

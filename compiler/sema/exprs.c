@@ -280,10 +280,19 @@ static Expr *arithmetic(Typer *t, const Tree *tree, Expr **args)
     return with_range(expr_binary(t->sema->arena, binary_ops[tree->op], type, args[0], args[1]), tree->range);
 }
 
+// A number and an index, or a dimension: their values are compared, whatever the types.
+static bool compares_values(const Expr *number, const Expr *index)
+{
+    bool typed = !type_is_open(number->type) && number->type != DT_BOOL;
+    return typed && index->type == DT_INDEX && type_has_variable(index);
+}
+
 static Expr *comparison(Typer *t, const Tree *tree, Expr **args)
 {
     Sema *s = t->sema;
     DType type;
+    if (compares_values(args[0], args[1]) || compares_values(args[1], args[0]))
+        return with_range(expr_simplify(s->arena, expr_binary(s->arena, binary_ops[tree->op], DT_BOOL, args[0], args[1])), tree->range);
     if (!type_unify(t, tree->range, op_signs[tree->op], 2, args, &type)) return NULL;
     if (type == DT_COUNT && !s->quiet) {
         sema_error(s, D_LITERAL, tree->range, "neither side of `%s` has a type", op_signs[tree->op]);

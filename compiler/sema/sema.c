@@ -115,6 +115,7 @@ static void finish(Sema *s)
         if (e->lhs) finish_equation(s, e);
         else finish_log(s, e);
     }
+    for (int i = 0; i < s->equations.n; i++) sema_fits(s, s->equations.at[i]);
     warn_unused(s);
 }
 

@@ -2,7 +2,8 @@
 //
 // Literals, indices and dims have no type of their own. A literal takes the type of what it meets, through nested
 // literal arithmetic: in `x * (1/3)` the 1 and the 3 become f32. Arithmetic with an index or a dim in it is index
-// arithmetic (`/` truncates) and is converted as a whole. Only lossless widening in one family is implicit.
+// arithmetic (`/` truncates) and is converted as a whole, marked as one that must fit; compared with a number it keeps
+// its value. Only lossless widening in one family is implicit.
 // Inside sum, prod, mean and scan each leaf takes the accumulator's type before the arithmetic.
 //
 // Open expressions are fresh (nothing else points to them), so giving them a type changes them in place.
@@ -15,11 +16,11 @@ bool type_is_open(DType t) { return t == DT_COUNT || t == DT_INDEX; }
 
 // ---- questions about open expressions ----
 
-static bool has_variable(const Expr *e)
+bool type_has_variable(const Expr *e)
 {
     if (e->op == OP_INDEX || e->op == OP_DIM || e->op == OP_READ || op_class(e->op) == OPC_NEST) return true;
     for (int i = 0; i < e->n; i++)
-        if (has_variable(e->args[i])) return true;
+        if (type_has_variable(e->args[i])) return true;
     return false;
 }
 
@@ -107,19 +108,33 @@ static Expr *adapt_node(Typer *t, Expr *e, DType type)
     return adapt_args(t, e, e->op == OP_SELECT ? 1 : 0, type);
 }
 
+// Index arithmetic in the type that something else asks for: it must fit, which is looked at when ranges are known.
+static Expr *fitting(Typer *t, Expr *e, DType type)
+{
+    if (e->op == OP_CONST) return adapt_integer(t, e, type);
+    if (dtype_is_float(type)) return expr_convert(t->sema->arena, type, e);
+    if (e->op == OP_SELECT) {                     // each branch under its condition
+        Expr *args[3] = {e->args[0], fitting(t, e->args[1], type), fitting(t, e->args[2], type)};
+        return args[1] && args[2] ? expr_new(t->sema->arena, OP_SELECT, type, e->range, 3, args) : NULL;
+    }
+    Expr *r = expr_convert(t->sema->arena, type, e);
+    r->outside |= EXPR_FITS;
+    return r;
+}
+
 // Index arithmetic: with an index or a dim in it it is converted as a whole, else it is literal arithmetic.
 static Expr *adapt_index(Typer *t, Expr *e, DType type)
 {
     Arena *a = t->sema->arena;
     if (type == DT_INDEX) return e;
     if (e->op == OP_CONST) return adapt_integer(t, e, type);
-    if (has_variable(e)) {
+    if (type_has_variable(e)) {
         if (type == DT_BOOL) {
             sema_error(t->sema, D_TYPE, e->range, "an index is not a bool");
             sema_help(t->sema, "compare it: `i != 0`");
             return NULL;
         }
-        return expr_convert(a, type, expr_simplify(a, e));
+        return fitting(t, expr_simplify(a, e), type);
     }
     if (dtype_is_float(type)) return adapt_node(t, e, type);
     Expr *folded = expr_simplify(a, e);
@@ -238,7 +253,7 @@ bool type_numbers(Typer *t, Range range, const char *what, int n, Expr **args, D
 static Expr *convert_open(Typer *t, Expr *e, DType type)
 {
     Arena *a = t->sema->arena;
-    if (e->type == DT_INDEX && (!dtype_is_float(type) || has_variable(e))) return expr_simplify(a, e);
+    if (e->type == DT_INDEX && (!dtype_is_float(type) || type_has_variable(e))) return expr_simplify(a, e);
     if (dtype_is_float(type)) return adapt(t, e, landing(e, type));
     if (has_float(e)) return adapt(t, e, DT_F64);
     return adapt(t, e, type == DT_BOOL ? DT_I64 : landing(e, type));

@@ -263,10 +263,26 @@ void draw_affine(Scope *s, char *to, size_t size) {
         text_put(to, size, "%s %s %s %s %u", v->name, PICK(s->random, "+", "-"), w->name, PICK(s->random, "<", ">="), c);
 }
 
+// A number of any type and an index, a dimension, or arithmetic on them: by their values.
+static Node *draw_mixed(Scope *s) {
+    Random *r = s->random;
+    const Var *v = any_var(s);
+    char text[96], index[40];
+    int c = random_in(r, -4, 4);
+    if (!v || random_chance(r, 30))
+        text_put(index, sizeof index, "%s%+d", PICK(r, "M", "2*M", "64*M", "-M"), random_chance(r, 20) ? c * 70 : c);
+    else
+        text_put(index, sizeof index, PICK(r, "%s%+d", "%s%+d", "3*%s%+d", "-%s%+d"), v->name, c);
+    bool left = random_chance(r, 40);
+    text_put(text, sizeof text, left ? "(%s %s @)" : "(@ %s %s)", left ? index : PICK(r, "<", ">=", "==", "!=", ">", "<="), left ? PICK(r, "<", ">=", "==", "!=", ">", "<=") : index);
+    return node_with(BOOL, text, 1, draw_leaf(s, (Type)random_below(r, BOOL)));
+}
+
 Node *draw_condition(Scope *s, int depth) {
     Random *r = s->random;
     char text[96], affine[90];
-    switch (random_below(r, 8)) {
+    switch (random_below(r, 9)) {
+    case 8: return draw_mixed(s);
     case 0: case 1:
         draw_affine(s, affine, sizeof affine);
         text_put(text, sizeof text, "(%s)", affine);
@@ -340,7 +356,7 @@ static Node *float_expression(Scope *s, Type t, int depth) {
     switch (random_below(r, 12)) {
     case 0: return node_with(t, PICK(r, "abs(@)", "floor(@)", "-@", "round(@)", "sqrt(abs(@))", "ceil(@)", "trunc(@)", "sign(@)"), 1, x);
     case 1: return node_with(t, PICK(r, "exp(-abs(@))", "tanh(@)", "sin(@)", "cos(@)", "sigmoid(@)", "erf(@)", "log1p(abs(@))", "rsqrt(abs(@) + 1)"), 1, x);
-    case 2: return node_with(t, PICK(r, "(@ / (abs(@) + 1))", "(@ / @)", "atan2(@, @)", "pow(abs(@), sigmoid(@))", "mod(@, abs(@) + 1)"), 2, x,
+    case 2: return node_with(t, PICK(r, "(@ / (abs(@) + 1))", "(@ / @)", "atan2(@, @)", "pow(abs(@), sigmoid(@))", "mod(@, abs(@) + 1)", "mod(@, @)", "floordiv(@, @)", "floordiv(@, 2*sign(@))"), 2, x,
                              draw_expression(s, t, depth - 1));
     case 3: return node_with(t, PICK(r, "fma(@, @, @)", "clamp(@, @, @)"), 3, x, draw_leaf(s, t), draw_leaf(s, t));
     case 4: return node_with(t, PICK(r, "(0.5*@)", "(@ + 1)", "(2 - @)", "(@ * 3)", "max(@, 0)", "min(@, 1)"), 1, x);

@@ -1,4 +1,4 @@
-// floordiv and mod of floats: runtime and reference evaluator against a long division that keeps every bit of the quotient.
+// Numbers that are not exact: floordiv and mod of floats, and floats beside indices: runtime and reference evaluator against a long division that keeps every bit of the quotient.
 //
 // The quotient of two floats has at most 2200 bits before its point. All of them are worked out here, one more is added where
 // a negative one has a fraction, and the result is rounded to nearest, ties to even, by looking at all that is cut.
@@ -169,6 +169,65 @@ START_TEST(by_hand)
 }
 END_TEST
 
+// ---- floats and indices ---------------------------------------------------------------------------------------------------
+
+__extension__ typedef __int128 Wide;
+
+// x op i, of a number with at most 53 bits behind its point.
+static bool compares(Op op, double x, int64_t i)
+{
+    if (isnan(x))
+        return op == OP_NE;
+    Wide a = isinf(x) ? (Wide)(x > 0 ? 1 : -1) * ((Wide)1 << 120) : (Wide)ldexp(x, 53), b = (Wide)i * ((Wide)1 << 53);
+    return op == OP_EQ ? a == b : op == OP_NE ? a != b : op == OP_LT ? a < b : op == OP_LE ? a <= b : op == OP_GT ? a > b : a >= b;
+}
+
+static bool emitted(Op op, DType t, double x, int64_t i)
+{
+    double up = t == DT_F64 ? pto_up_f64(i) : (double)pto_up_f32(i), down = t == DT_F64 ? pto_down_f64(i) : (double)pto_down_f32(i);
+    double equal = t == DT_F64 ? pto_same_f64(i) : (double)pto_same_f32(i);
+    return op == OP_EQ ? x == equal : op == OP_NE ? x != equal : op == OP_LT ? x < up : op == OP_GE ? x >= up : op == OP_LE ? x <= down : x > down;
+}
+
+static bool emitted_u64(Op op, uint64_t x, int64_t i)
+{
+    return op == OP_EQ ? pto_eq_u64_i64(x, i) : op == OP_NE ? pto_ne_u64_i64(x, i) : op == OP_LT ? pto_lt_u64_i64(x, i)
+         : op == OP_LE ? pto_le_u64_i64(x, i) : op == OP_GT ? pto_gt_u64_i64(x, i) : pto_ge_u64_i64(x, i);
+}
+
+static void check_index(DType t, double x, int64_t i)
+{
+    for (Op op = OP_EQ; op <= OP_GE; op++) {
+        bool want = compares(op, x, i);
+        OFTEN_ASSERT_MSG(emitted(op, t, x, i) == want, "%a %s %lld in %s", x, op_name(op), (long long)i, dtype_name(t));
+        OFTEN_ASSERT_MSG(value_compare_index(op, t, value_float(x), i, false).i == want, "%a %s %lld to the reference", x, op_name(op), (long long)i);
+        Op turned = op == OP_LT ? OP_GT : op == OP_GT ? OP_LT : op == OP_LE ? OP_GE : op == OP_GE ? OP_LE : op;
+        OFTEN_ASSERT(value_compare_index(turned, t, value_float(x), i, true).i == want);
+    }
+}
+
+// Around every power of two, where one type or the other has gaps.
+START_TEST(beside_indices)
+{
+    DType t = formats[_i].type;
+    for (int shift = 0; shift < 64; shift++)
+        for (int d = -9; d <= 9; d++) {
+            uint64_t bits = (UINT64_C(1) << shift) + (uint64_t)d;
+            int64_t i = (int64_t)bits;
+            double near = fold_round_float(t, (double)i), apart = ldexp(1, shift - formats[_i].digits);
+            const double some[] = {near, fold_round_float(t, near + apart), fold_round_float(t, near - 2 * apart), fold_round_float(t, near - 0.25), near + 1, -near, INFINITY, -INFINITY, NAN, 0x1p63, -0x1p63, 0};
+            for (size_t k = 0; k < sizeof some / sizeof *some; k++)
+                check_index(t, fold_round_float(t, some[k]), i);
+            for (Op op = OP_EQ; op <= OP_GE; op++)
+                for (uint64_t x = bits - 3; x != bits + 3; x++) {
+                    Wide a = (Wide)x - (Wide)i;
+                    bool want = op == OP_EQ ? a == 0 : op == OP_NE ? a != 0 : op == OP_LT ? a < 0 : op == OP_LE ? a <= 0 : op == OP_GT ? a > 0 : a >= 0;
+                    OFTEN_ASSERT(emitted_u64(op, x, i) == want && value_compare_index(op, DT_U64, value_int((int64_t)x), i, false).i == want);
+                }
+        }
+}
+END_TEST
+
 Suite *suite_quotient(void);
 Suite *suite_quotient(void)
 {
@@ -178,6 +237,7 @@ Suite *suite_quotient(void)
     tcase_add_loop_test(c, table, 0, 4);
     tcase_add_loop_test(c, near_whole, 0, 4);
     tcase_add_test(c, by_hand);
+    tcase_add_loop_test(c, beside_indices, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }

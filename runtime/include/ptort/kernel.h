@@ -233,6 +233,22 @@ PTO_SHARED float pto_round_bf16(float x) { return pto_bf16_to_f32(pto_f32_to_bf1
 PTO_SHARED float pto_fma_f16_f32(float x, float y, float z) { return pto_f16_to_f32(pto_f64_to_f16((double)x * (double)y + (double)z)); }
 PTO_SHARED float pto_fma_bf16_f32(float x, float y, float z) { return pto_bf16_to_f32(pto_f64_to_bf16((double)x * (double)y + (double)z)); }
 
+// Numbers and indices, compared by their values. Of floats: the least that is not below an index, the greatest that is not
+// above it, and the one that equals it (not a number: there is none).
+#define PTO_BESIDE(T, name, sfx)                                                                                       \
+    PTO_SHARED T pto_up_##name(int64_t i) { T x = (T)i; return x >= (T)0x1p63 || (int64_t)x >= i ? x : nextafter##sfx(x, (T)INFINITY); } \
+    PTO_SHARED T pto_down_##name(int64_t i) { T x = (T)i; return x < (T)0x1p63 && (int64_t)x <= i ? x : nextafter##sfx(x, (T)-INFINITY); } \
+    PTO_SHARED T pto_same_##name(int64_t i) { T x = (T)i; return x < (T)0x1p63 && (int64_t)x == i ? x : (T)NAN; }
+PTO_BESIDE(float, f32, f)
+PTO_BESIDE(double, f64, )
+#undef PTO_BESIDE
+PTO_SHARED int pto_eq_u64_i64(uint64_t x, int64_t i) { return i >= 0 && x == (uint64_t)i; }
+PTO_SHARED int pto_ne_u64_i64(uint64_t x, int64_t i) { return i < 0 || x != (uint64_t)i; }
+PTO_SHARED int pto_lt_u64_i64(uint64_t x, int64_t i) { return i > 0 && x < (uint64_t)i; }
+PTO_SHARED int pto_le_u64_i64(uint64_t x, int64_t i) { return i >= 0 && x <= (uint64_t)i; }
+PTO_SHARED int pto_gt_u64_i64(uint64_t x, int64_t i) { return i < 0 || x > (uint64_t)i; }
+PTO_SHARED int pto_ge_u64_i64(uint64_t x, int64_t i) { return i <= 0 || x >= (uint64_t)i; }
+
 #define PTO_TO_INTEGER(T, name, least, limit)                                                                          \
     PTO_SHARED T pto_f64_to_##name(double x) { return x != x ? 0 : x < (double)(least) ? (T)(least) : x >= limit ? (T)~(T)(least) : (T)x; } \
     PTO_SHARED T pto_f32_to_##name(float x) { return pto_f64_to_##name((double)x); }
