@@ -80,6 +80,9 @@ static bool set_dim(Binder *b, const Dim *d, int64_t value, const char *source)
 
 static bool take_dim(Binder *b, const Dim *d, const Spec *s)
 {
+    bool digits = *s->text && s->text[strspn(s->text, "0123456789")] == 0;
+    if (digits && (!s->is_integer || s->i < 0))
+        return fail(b, EXIT_USER, "%s=%s: a dimension is at most 9223372036854775807", d->name, s->text);
     if (s->kind != SPEC_NUMBER || !s->is_integer)
         return fail(b, EXIT_USER, "%s=%s: a dimension is a whole number", d->name, s->text);
     return set_dim(b, d, s->i, arena_printf(b->arena, "%s=%s", d->name, s->text));

@@ -31,6 +31,7 @@ typedef struct {
     Arena *arena;
     const int64_t *dims;
     int number, style;
+    bool huge;                   // of numbers near the ends of their bits
     Array **inputs;              // by parameter; NULL for `int` parameters
     RefTensor **expected;
     RefStatus status;

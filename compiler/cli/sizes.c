@@ -57,10 +57,10 @@ static bool shape_is_legal(const Tensor *t, const int64_t *dims)
 {
     int64_t size = 1;
     for (int d = 0; d < t->rank; d++) {
-        int64_t lo, hi;
+        int64_t lo, hi, extent;
         if (!ref_dim_expr(t->lo[d], dims, &lo) || !ref_dim_expr(t->hi[d], dims, &hi) || hi < lo)
             return false;
-        if (__builtin_mul_overflow(size, hi - lo, &size) || size > INT64_C(1) << 32)
+        if (__builtin_sub_overflow(hi, lo, &extent) || __builtin_mul_overflow(size, extent, &size) || size > INT64_C(1) << 32)
             return false;
     }
     return true;
@@ -268,6 +268,40 @@ const int64_t *sizes_smallest(const Kernel *k, const SizeList *list, int dim, in
             best = dims;
     }
     return best;
+}
+
+// A dimension at which `int` parameters are near the ends of their bits; assumptions may fail, shapes not.
+static void huge_of(Planner *p, int dim, int64_t value, bool all)
+{
+    const Kernel *k = p->request->kernel;
+    int64_t *dims = copy(p, p->base);
+    for (int d = 0; d < k->dims.n; d++)
+        if (!k->dims.at[d]->tensor && p->request->fixed[d].n == 0 && (all || d == dim))
+            dims[d] = value;
+    if (!illegal_shape(k, dims))
+        take(p, dims);
+    if (!all && !ref_where_holds(k, dims) && draw_until_legal(p, dims, dim))
+        take(p, dims);
+}
+
+SizeList sizes_huge(Arena *a, const SizeRequest *request)
+{
+    static const int64_t values[] = {INT64_MAX, INT64_C(1) << 62, (INT64_C(1) << 61) - 3, INT64_C(3037000500), INT64_C(1) << 31};
+    Planner p = {.arena = a, .request = request, .state = request->seed};
+    const Kernel *k = request->kernel;
+    p.choices = ARENA_ARRAY(a, Numbers, k->dims.n + 1);
+    for (int d = 0; d < k->dims.n; d++)
+        make_choices(&p, d);
+    if (!make_base(&p))
+        return p.list;
+    p.list.n = 0;                                       // (the base is among the usual sizes)
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+        for (int d = 0; d < k->dims.n; d++)
+            if (!k->dims.at[d]->tensor && request->fixed[d].n == 0) {
+                huge_of(&p, d, values[v], false);
+                huge_of(&p, d, values[v], true);
+            }
+    return p.list;
 }
 
 SizeList sizes_plan(Arena *a, const SizeRequest *request)

@@ -26,6 +26,9 @@ SizeList sizes_plan(Arena *a, const SizeRequest *request);
 // The whole numbers in a text, as tile sizes in a schedule; adds those in 2..8192 that are not in the list yet.
 void sizes_from_text(Arena *a, const char *text, Numbers *list);
 // May a kernel be called with these sizes? Its assumptions hold and no shape is negative or absurdly large.
+// The same for `int` parameters near 2^31, 2^62 and 2^63, one and all of them; assumptions need not hold.
+SizeList sizes_huge(Arena *a, const SizeRequest *request);
+
 bool sizes_are_legal(const Kernel *k, const int64_t *dims);
 // Why not, as a clause: "`N >= 4` does not hold". NULL: they are legal.
 const char *sizes_refusal(Arena *a, const Kernel *k, const int64_t *dims);

@@ -1,8 +1,8 @@
 // entry: the function that a kernel's caller reaches: it checks everything before it writes anything, fills the frame,
 // and runs the grids in order; and the question how large the workspace is.
+#include "base/buffer.h"
 #include "emit/c.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // ---- checks ---------------------------------------------------------------------------------------------------------------
@@ -344,15 +344,15 @@ static void emit_work(Emit *e, const Structure *s)
 // The work is written out first: it tells what has to be looked at.
 void c_entry(Emit *e, FILE *out, const Structure *s)
 {
-    char *checks = NULL, *work = NULL;
-    size_t nchecks = 0, nwork = 0;
+    TextBuffer work, checking;
+    buffer_open(&work);
+    buffer_open(&checking);
     e->indent = 1;
-    e->out = open_memstream(&work, &nwork);
+    e->out = work.stream;
     emit_work(e, s);
-    fclose(e->out);
-    e->out = open_memstream(&checks, &nchecks);
+    e->out = checking.stream;
     emit_checking(e);
-    fclose(e->out);
+    const char *checks = buffer_take(e->a, &checking);
     name_release(e);
     c_exact(e, out);
     e->out = out;
@@ -373,9 +373,7 @@ void c_entry(Emit *e, FILE *out, const Structure *s)
         c_line(e, "if ((status = %s(&f)) != PTO_OK)", name_own(e, "exact"));
         c_line(e, "    return pto_leave(ctx, status);");
     }
-    fprintf(out, "%s}\n\n", work);
-    free(checks);
-    free(work);
+    fprintf(out, "%s}\n\n", buffer_take(e->a, &work));
     name_release(e);
 }
 

@@ -5,9 +5,9 @@
 // noted, for the sizes of the call, before anything runs (`k_exact`), and refuses the call with PTO_ERR_OVERFLOW. What lies in
 // an empty loop, or behind a condition that no point of the call meets, does not count. Assumptions and extents, which
 // are looked at before, are computed in 128 bits. Test: tests/golden/exact, tests/unit/test_exact.c
+#include "base/buffer.h"
 #include "emit/c.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // ---- what has to be looked at ---------------------------------------------------------------------------------------
@@ -327,25 +327,21 @@ void c_exact(Emit *e, FILE *out)
 {
     if (e->needs.n == 0)
         return;
-    char *sizes = NULL, *places = NULL;
-    size_t nsizes = 0, nplaces = 0;
-    FILE *body = open_memstream(&places, &nplaces);
-    e->out = open_memstream(&sizes, &nsizes);
+    TextBuffer sizes, places;
+    buffer_open(&sizes);
+    buffer_open(&places);
+    e->out = sizes.stream;
     e->indent = 1;
     Bounds b = { .e = e };
     for (int i = 0; i < e->needs.n;)
-        i = emit_place(&b, i, body);
-    fclose(body);
-    fclose(e->out);
+        i = emit_place(&b, i, places.stream);
     const char *names, *values;
     exact_sizes(e, &names, &values);
     fprintf(out, "// Does all index arithmetic fit 64 bits, for these sizes?\n");
     fprintf(out, "static PTO_TARGET pto_status %s(const struct %s *f)\n{\n", name_own(e, "exact"), name_own(e, "frame"));
     c_used(e, out, NULL);
-    fprintf(out, "    pto_exact pto_e = { 0 };\n%s%s", sizes, places);
+    fprintf(out, "    pto_exact pto_e = { 0 };\n%s%s", buffer_take(e->a, &sizes), buffer_take(e->a, &places));
     fprintf(out, "    return pto_e.bad ? pto_check_exact(f->ctx, \"%s\", pto_e.bad, %d, %s, %s) : PTO_OK;\n}\n\n", e->k->name, e->k->dims.n, names, values);
-    free(sizes);
-    free(places);
     name_release(e);
 }
 

@@ -366,9 +366,9 @@ static bool folds(BorderKind k)
     return k == BORDER_CLAMP || k == BORDER_WRAP || k == BORDER_REFLECT;
 }
 
-static const char *border_name(BorderKind k)
+static const char *border_name(BorderKind k, bool u64)
 {
-    return k == BORDER_CLAMP ? "pto_clamp" : k == BORDER_WRAP ? "pto_wrap" : "pto_reflect";
+    return k == BORDER_CLAMP ? "pto_clamp" : k == BORDER_WRAP ? u64 ? "pto_wrap_u64" : "pto_wrap" : u64 ? "pto_reflect_u64" : "pto_reflect";
 }
 
 // A read with its borders and run-time checks, as a value.
@@ -378,13 +378,14 @@ static const char *read_value(Emit *e, const Expr *x)
     const char *sub[MAX_RANK] = { 0 }, *before = "", *test = "";
     for (int d = 0; d < t->rank; d++) {
         sub[d] = c_subscript(e, t, d, x->args[d]);
-        bool data = c_subscript_is_data(x->args[d]), bordered = t->border[d].kind != BORDER_NONE && (x->outside >> d & 1);
+        bool data = c_subscript_is_data(x->args[d]), bordered = t->border[d].kind != BORDER_NONE && (x->outside >> d & 1), u64 = false;
         if (!data && !bordered)
             continue;
         const char *lo = c_index(e, t->lo[d]), *hi = c_index(e, t->hi[d]);
         if (data || t->border[d].kind == BORDER_ZERO || t->border[d].kind == BORDER_CONST) {
             const char *q = arena_printf(e->a, "q%d", e->temps++);
-            before = arena_printf(e->a, "%sint64_t %s = %s; ", before, q, sub[d]);
+            u64 = bordered && x->args[d]->type == DT_U64 && (t->border[d].kind == BORDER_WRAP || t->border[d].kind == BORDER_REFLECT);
+            before = arena_printf(e->a, "%s%s %s = %s; ", before, u64 ? "uint64_t" : "int64_t", q, u64 ? c_value(e, x->args[d]) : sub[d]);
             sub[d] = q;
         }
         if (bordered && (x->outside & EXPR_EMPTY_BORDER << d))
@@ -393,7 +394,7 @@ static const char *read_value(Emit *e, const Expr *x)
         if (bordered)
             exact_border(e, t, d, x->args[d]);
         if (bordered && folds(t->border[d].kind)) {
-            sub[d] = arena_printf(e->a, "%s(%s, %s, %s)", border_name(t->border[d].kind), sub[d], lo, hi);
+            sub[d] = arena_printf(e->a, "%s(%s, %s, %s)", border_name(t->border[d].kind, u64), sub[d], lo, hi);
         } else if (bordered) {
             const char *c = t->border[d].kind == BORDER_CONST ? c_value(e, t->border[d].value) : constant(e, t->type, 0, 0);
             test = arena_printf(e->a, "%s%s < %s || %s >= %s ? %s : ", test, sub[d], lo, sub[d], hi, c);

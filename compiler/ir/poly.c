@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -568,20 +569,51 @@ typedef struct { const Poly *p; Arena *a; PolyIndices ix; } Back;
 
 static Expr *aff_expr(const Back *b, isl_aff *f);
 
-static Expr *term(const Back *b, Expr *sum, isl_val *c, Expr *x)
+// A number that is not negative. One that needs more than 64 bits is written in parts: a call that gets there is refused.
+static Expr *number_expr(Arena *a, __isl_take isl_val *v)
 {
     Range nowhere = { 0, 0 };
-    long v = isl_val_get_num_si(c);
-    isl_val_free(c);
-    if (v == 0)
+    const long part = LONG_MAX / 2 + 1;
+    if (isl_val_cmp_si(v, LONG_MAX) <= 0) {
+        Expr *e = expr_int(a, DT_INDEX, isl_val_get_num_si(v), nowhere);
+        isl_val_free(v);
+        return e;
+    }
+    isl_val *size = isl_val_int_from_si(isl_val_get_ctx(v), part);
+    Expr *low = number_expr(a, isl_val_mod(isl_val_copy(v), isl_val_copy(size)));
+    Expr *high = number_expr(a, isl_val_floor(isl_val_div(v, size)));
+    high = expr_binary(a, OP_MUL, DT_INDEX, high, expr_int(a, DT_INDEX, part, nowhere));
+    return expr_binary(a, OP_ADD, DT_INDEX, high, low);
+}
+
+Expr *poly_int_expr(Arena *a, isl_val *v)
+{
+    bool negative = isl_val_is_neg(v) == isl_bool_true;
+    Expr *e = number_expr(a, isl_val_abs(v));
+    return negative ? expr_simplify(a, expr_unary(a, OP_NEG, DT_INDEX, e)) : e;
+}
+
+bool poly_int(isl_val *v, int64_t *value)
+{
+    bool fits = v && isl_val_is_int(v) == isl_bool_true && isl_val_cmp_si(v, LONG_MIN) >= 0 && isl_val_cmp_si(v, LONG_MAX) <= 0;
+    if (fits)
+        *value = isl_val_get_num_si(v);
+    isl_val_free(v);
+    return fits;
+}
+
+static Expr *term(const Back *b, Expr *sum, isl_val *c, Expr *x)
+{
+    bool positive = isl_val_is_pos(c);
+    if (isl_val_is_zero(c)) {
+        isl_val_free(c);
         return sum;
-    long magnitude = labs(v);
-    Expr *product = magnitude == 1 && x ? x
-                  : x ? expr_binary(b->a, OP_MUL, DT_INDEX, expr_int(b->a, DT_INDEX, magnitude, nowhere), x)
-                      : expr_int(b->a, DT_INDEX, magnitude, nowhere);
+    }
+    Expr *factor = number_expr(b->a, isl_val_abs(c));
+    Expr *product = !x ? factor : expr_is_int(factor, 1) ? x : expr_binary(b->a, OP_MUL, DT_INDEX, factor, x);
     if (!sum)
-        return v > 0 ? product : expr_unary(b->a, OP_NEG, DT_INDEX, product);
-    return expr_binary(b->a, v > 0 ? OP_ADD : OP_SUB, DT_INDEX, sum, product);
+        return positive ? product : expr_unary(b->a, OP_NEG, DT_INDEX, product);
+    return expr_binary(b->a, positive ? OP_ADD : OP_SUB, DT_INDEX, sum, product);
 }
 
 static Expr *param_expr(const Back *b, isl_aff *f, int pos)
@@ -623,13 +655,11 @@ static Expr *linear_expr(const Back *b, isl_aff *f)
 static Expr *aff_expr(const Back *b, isl_aff *f)
 {
     isl_val *den = isl_aff_get_denominator_val(f);
-    long d = isl_val_get_num_si(den);
+    Expr *by = number_expr(b->a, isl_val_copy(den));
     isl_aff *scaled = isl_aff_scale_val(isl_aff_copy(f), den);
     Expr *e = linear_expr(b, scaled);
     isl_aff_free(scaled);
-    if (d == 1)
-        return e;
-    return expr_binary(b->a, OP_FLOORDIV, DT_INDEX, e, expr_int(b->a, DT_INDEX, d, (Range){ 0, 0 }));
+    return expr_is_int(by, 1) ? e : expr_binary(b->a, OP_FLOORDIV, DT_INDEX, e, by);
 }
 
 typedef struct { isl_set *set[32]; isl_aff *aff[32]; int n; } Pieces;
@@ -777,7 +807,9 @@ char *poly_example(const Poly *p, Arena *a, PolyIndices ix, isl_set *set)
         isl_val *v = isl_point_get_coordinate_val(pt, isl_dim_set, i);
         const char *name = i < nparam ? isl_space_get_dim_name(params, isl_dim_param, (unsigned)i) : ix.at[i - nparam]->name;
         char **to = i < nparam ? &sizes : &text;
-        *to = *to ? arena_printf(a, "%s, %s = %ld", *to, name, isl_val_get_num_si(v)) : arena_printf(a, "%s = %ld", name, isl_val_get_num_si(v));
+        char *number = isl_val_to_str(v);
+        *to = arena_printf(a, "%s%s%s = %s", *to ? *to : "", *to ? ", " : "", name, number ? number : "?");
+        free(number);
         isl_val_free(v);
     }
     isl_point_free(pt);

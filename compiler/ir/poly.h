@@ -16,6 +16,7 @@
 #include <isl/map.h>
 #include <isl/set.h>
 #include <isl/space.h>
+#include <isl/val.h>
 
 typedef struct {
     isl_ctx *isl;
@@ -75,6 +76,9 @@ __isl_give isl_map *poly_subscripts(const Poly *p, PolyIndices ix, const Tensor 
 
 // The expression of a piecewise affine function over `ix` (min, max, select, floordiv where needed).
 Expr *poly_expr(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_pw_aff *f);
+// An integer as an expression, and as a number: false when it is none or does not fit.
+Expr *poly_int_expr(Arena *a, __isl_take isl_val *v);
+bool poly_int(__isl_take isl_val *v, int64_t *value);
 // A set over `ix` as one bool expression (or of and).
 Expr *poly_set_cond(const Poly *p, Arena *a, PolyIndices ix, __isl_keep isl_set *s);
 // What a parameter stands for: the Index that is the id's user pointer (loops outside a statement), else the dim

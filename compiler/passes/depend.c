@@ -481,8 +481,8 @@ void depend_give_up(Program *g, Range range, const char *fmt, ...)
 
 static int64_t bound(isl_val *v, int64_t unbounded)
 {
-    int64_t x = v && isl_val_is_int(v) ? isl_val_get_num_si(v) : unbounded;
-    isl_val_free(v);
+    int64_t x = unbounded;
+    poly_int(v, &x);
     return x;
 }
 

@@ -20,6 +20,13 @@ static bool find_scatter(Lift *n, const Equation *eq)
     return found;
 }
 
+static bool is_short(const Index *index, int64_t most)
+{
+    int64_t extent;
+    bool known = index->lo->op == OP_CONST && index->hi->op == OP_CONST;
+    return known && !__builtin_sub_overflow(index->hi->i, index->lo->i, &extent) && extent <= most;
+}
+
 // Does the reduction give so little, beside what it reads, that it has no axis to run in parallel along: a single value, or
 // the few bins of a scatter?
 static bool is_total(Lift *n, const Equation *eq)
@@ -27,15 +34,16 @@ static bool is_total(Lift *n, const Equation *eq)
     bool scatter = find_scatter(n, eq);
     if (eq->conds.n > 0 || eq->indices.n == 0 || !scatter)
         return eq->conds.n == 0 && eq->indices.n == 0;
-    const Index *bin = eq->indices.at[0];
-    return eq->indices.n == 1 && bin->lo->op == OP_CONST && bin->hi->op == OP_CONST && bin->hi->i - bin->lo->i <= MOST_BINS;
+    return eq->indices.n == 1 && is_short(eq->indices.at[0], MOST_BINS);
 }
+
+static int64_t block_length(const Nest *nest) { return nest->indices.n == 1 ? 16384 : 64; }
 
 // The blocks of a reduction's first index: the index of the block, and the index within it.
 static void cut_blocks(Lift *n, const Nest *nest, Range r, Index **block, Index **inner)
 {
     Index *first = nest->indices.at[0], *c = ARENA_NEW(n->a, Index), *k = ARENA_NEW(n->a, Index);
-    int64_t length = nest->indices.n == 1 ? 16384 : 64;
+    int64_t length = block_length(nest);
     Expr *size = expr_int(n->a, DT_INDEX, length, r), *zero = expr_int(n->a, DT_INDEX, 0, r);
     Expr *extent = expr_binary(n->a, OP_SUB, DT_INDEX, first->hi, first->lo);
     Expr *up = expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, extent, expr_int(n->a, DT_INDEX, length - 1, r)));
@@ -117,7 +125,7 @@ static Expr *lift_reduction(Lift *n, Expr *e, Expr *body, ReduceOp op, const cha
     l.eq->rhs = lift_renamed(n, &inner, body);
     ranges_fold_guards(n->a, l.eq);
     lift_place(n, &l, what, body->type);
-    if (is_total(n, l.eq))
+    if (is_total(n, l.eq) && !is_short(l.eq->nest->indices.at[0], block_length(l.eq->nest)))      // more than one block
         split_total(n, &l, what, body->type);
     lift_push(n, l.eq);
     return lift_read(n, &l);

@@ -92,12 +92,7 @@ static Expr *convert_id(Lower *l, isl_ast_expr *e)
 static Expr *convert_expr(Lower *l, isl_ast_expr *e)
 {
     switch (isl_ast_expr_get_type(e)) {
-    case isl_ast_expr_int: {
-        isl_val *v = isl_ast_expr_int_get_val(e);
-        Expr *r = expr_int(l->p->a, DT_INDEX, isl_val_get_num_si(v), (Range){ 0, 0 });
-        isl_val_free(v);
-        return r;
-    }
+    case isl_ast_expr_int: return poly_int_expr(l->p->a, isl_ast_expr_int_get_val(e));
     case isl_ast_expr_id: return convert_id(l, e);
     case isl_ast_expr_op: return convert_op(l, e);
     case isl_ast_expr_error: break;
@@ -352,7 +347,7 @@ static isl_map *tile_column(isl_map *m, const PathEntry *e, int c)
     isl_aff *theta = isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)e->theta.idx);
     if (e->theta.sign < 0)
         theta = isl_aff_neg(theta);
-    theta = isl_aff_add_constant_si(theta, (int)e->theta.shift);
+    theta = isl_aff_add_constant_val(theta, isl_val_int_from_si(isl_aff_get_ctx(theta), e->theta.shift));
     isl_val *tile = isl_val_int_from_si(isl_map_get_ctx(m), (long)e->loop->tile);
     isl_aff *first = isl_aff_scale_val(isl_aff_floor(isl_aff_scale_down_val(theta, isl_val_copy(tile))), tile);
     isl_map *column = isl_map_from_aff(first);
@@ -381,7 +376,7 @@ static isl_map *time_map(Lower *l, const StmtPlan *sp, isl_set *domain, int dept
             eq = isl_constraint_set_constant_si(eq, e->seq);
         } else if (e && e->theta.idx >= 0) {
             eq = isl_constraint_set_coefficient_si(eq, isl_dim_in, e->theta.idx, e->theta.sign);
-            eq = isl_constraint_set_constant_si(eq, (int)e->theta.shift);
+            eq = isl_constraint_set_constant_val(eq, isl_val_int_from_si(isl_constraint_get_ctx(eq), e->theta.shift));
         }
         m = isl_map_add_constraint(m, eq);
     }

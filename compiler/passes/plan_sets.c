@@ -26,7 +26,7 @@ static isl_set *relate(isl_set *s, Theta t, int param, bool equal, bool negate, 
     if (t.idx >= 0)
         c = isl_constraint_set_coefficient_si(c, isl_dim_set, t.idx, k * t.sign);
     c = isl_constraint_set_coefficient_si(c, isl_dim_param, param, -k);
-    c = isl_constraint_set_constant_si(c, (int)(k * t.shift + constant));
+    c = isl_constraint_set_constant_val(c, isl_val_int_from_si(isl_constraint_get_ctx(c), k * t.shift + constant));
     return isl_set_add_constraint(s, c);
 }
 

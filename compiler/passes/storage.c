@@ -352,14 +352,14 @@ static int64_t age_of_outside(const Life *l, const Front *front, Dep *d, Theta t
     isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(both));
     isl_aff *theta = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_set, (unsigned)t.idx);
     isl_aff *element = isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)(d->dst->n + front->dim));
-    theta = isl_aff_add_constant_si(t.sign < 0 ? isl_aff_neg(theta) : theta, (int)t.shift);
-    element = isl_aff_add_constant_si(element, (int)-front->c);
+    isl_ctx *isl = isl_aff_get_ctx(theta);
+    theta = isl_aff_add_constant_val(t.sign < 0 ? isl_aff_neg(theta) : theta, isl_val_int_from_si(isl, t.shift));
+    element = isl_aff_add_constant_val(element, isl_val_int_from_si(isl, -front->c));
     isl_aff *age = isl_aff_sub(theta, front->sign < 0 ? isl_aff_neg(element) : element);
-    isl_val *min = isl_set_min_val(both, age), *max = isl_set_max_val(both, age);
-    bool known = min && max && isl_val_is_int(min) && isl_val_is_int(max) && isl_val_get_num_si(min) >= 0;
-    int64_t oldest = known ? isl_val_get_num_si(max) : DISTANCE_INF;
-    isl_val_free(min);
-    isl_val_free(max);
+    int64_t youngest = -1, oldest = DISTANCE_INF;
+    bool known = poly_int(isl_set_min_val(both, age), &youngest), bounded = poly_int(isl_set_max_val(both, age), &oldest);
+    if (!known || !bounded || youngest < 0)
+        oldest = DISTANCE_INF;
     isl_aff_free(age);
     isl_set_free(both);
     return depend_budget_end(l->p->g) ? oldest : DISTANCE_INF;
@@ -459,9 +459,8 @@ static bool outside_agrees(const Life *l, const Front *front, int64_t window)
         isl_set *plane = isl_set_project_out(isl_set_copy(before), isl_dim_set, (unsigned)dim + 1, (unsigned)(l->x->rank - dim - 1));
         plane = isl_set_project_out(plane, isl_dim_set, 0, (unsigned)dim);
         isl_pw_aff *min = isl_set_dim_min(isl_set_copy(plane), 0), *max = isl_set_dim_max(plane, 0);
-        isl_val *width = isl_pw_aff_max_val(isl_pw_aff_sub(max, min));
-        fine = width && isl_val_is_int(width) && isl_val_get_num_si(width) < window;
-        isl_val_free(width);
+        int64_t width;
+        fine = poly_int(isl_pw_aff_max_val(isl_pw_aff_sub(max, min)), &width) && width < window;
     }
     isl_set_free(before);
     isl_set_free(standing);

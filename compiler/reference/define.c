@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-static int64_t linear_value(const Node *n, const int64_t *env)
-{
-    uint64_t x = (uint64_t)n->constant;
-    for (int k = 0; k < n->n; k++)
-        x += (uint64_t)n->terms[k].factor * (uint64_t)env[n->terms[k].slot];
-    return (int64_t)x;
-}
-
 static bool in_span(Run *r, const Span *s, int64_t *env)
 {
     bool ok = true;
@@ -56,7 +48,9 @@ static bool solve(Run *r, Definition *d, const int64_t *at, int64_t *env)
         env[k] = 0;
     for (int k = 0; k < d->nsteps; k++) {
         Term t = d->steps[k].term;
-        int64_t rest = (int64_t)((uint64_t)at[d->steps[k].sub] - (uint64_t)linear_value(d->subs[d->steps[k].sub], env));
+        int64_t known, rest;                            // an index does not fit: it is in no range
+        if (!run_linear(d->subs[d->steps[k].sub], env, &known) || __builtin_sub_overflow(at[d->steps[k].sub], known, &rest))
+            return false;
         if (t.factor == -1 ? rest == INT64_MIN : rest % t.factor != 0)
             return false;
         env[t.slot] = rest / t.factor;

@@ -24,6 +24,7 @@ const char *ref_status_name(RefStatus s)
     case REF_FAULT_BOUNDS: return "a read out of bounds";
     case REF_FAULT_DIVIDE: return "an integer division by zero";
     case REF_FAULT_EMPTY: return "an arg-reduction over nothing";
+    case REF_FAULT_OVERFLOW: return "index arithmetic that leaves 64 bits";
     case REF_WHERE: return "an assumption that does not hold";
     case REF_SHAPE: return "a shape that does not fit";
     case REF_GAP: return "an element that nothing defines";
@@ -37,7 +38,10 @@ const char *ref_status_name(RefStatus s)
     return "?";
 }
 
-bool ref_is_fault(RefStatus s) { return s == REF_FAULT_BOUNDS || s == REF_FAULT_DIVIDE || s == REF_FAULT_EMPTY; }
+bool ref_is_fault(RefStatus s)
+{
+    return s == REF_FAULT_BOUNDS || s == REF_FAULT_DIVIDE || s == REF_FAULT_EMPTY || s == REF_FAULT_OVERFLOW;
+}
 
 // ---- faults ----
 
@@ -82,7 +86,15 @@ static Value settle(Run *r, const Node *n, Value v)
         return v;
     if (v.i == -REF_FAULT_DIVIDE)
         return run_fault(r, REF_FAULT_DIVIDE, n->expr, "integer division by zero");
+    if (v.i == -REF_FAULT_OVERFLOW)
+        return run_overflow(r, n);
     return run_fault(r, REF_FAULT_EMPTY, n->expr, "'%s' over an empty range", n->loop ? reduce_name(n->loop->nest->op) : "arg");
+}
+
+Value run_overflow(Run *r, const Node *n)
+{
+    r->lost = true;
+    return run_fault(r, REF_FAULT_OVERFLOW, n->expr, "%s does not fit 64 bits", expr_text(r->arena, n->expr));
 }
 
 bool run_work(Run *r, int64_t amount)
@@ -143,6 +155,7 @@ static Value define(Run *r, Cells *c, int64_t offset)
     RefStatus status;
     int64_t env[c->nslots + c->data->rank + 1], *at = env + c->nslots;
     ref_unflatten(c->data, offset, at);
+    r->lost = false;
     Definition *d = run_find(r, c, at, offset, env, &status);
     if (d) {
         r->frame->definition = d;
@@ -150,6 +163,8 @@ static Value define(Run *r, Cells *c, int64_t offset)
     }
     if (status == REF_OVERLAP)
         return run_fault(r, REF_OVERLAP, NULL, "two equations define it");
+    if (r->lost)
+        return run_fault(r, REF_FAULT_OVERFLOW, NULL, "a range or condition of its equations does not fit 64 bits");
     if (c->init)
         return element(r, c->init, offset);
     return run_fault(r, REF_GAP, NULL, "no equation defines it");
@@ -186,10 +201,10 @@ static Value element(Run *r, Cells *c, int64_t offset)
 
 // ---- reads ----
 
-static int64_t mod_floor(int64_t x, int64_t m) { return (x % m + m) % m; }
+static RefWide mod_floor(RefWide x, RefWide m) { return (x % m + m) % m; }
 
 // The position inside that a border sends `x` (relative to the low end) to; extent > 0.
-static int64_t bordered(BorderKind kind, int64_t x, int64_t extent)
+static RefWide bordered(BorderKind kind, RefWide x, int64_t extent)
 {
     switch (kind) {
     case BORDER_CLAMP: return x < 0 ? 0 : extent - 1;
@@ -197,30 +212,30 @@ static int64_t bordered(BorderKind kind, int64_t x, int64_t extent)
     case BORDER_REFLECT:
         if (extent == 1)
             return 0;
-        x = mod_floor(x, 2 * extent - 2);
-        return x < extent ? x : 2 * extent - 2 - x;
+        x = mod_floor(x, 2 * (RefWide)extent - 2);
+        return x < extent ? x : 2 * (RefWide)extent - 2 - x;
     case BORDER_NONE: case BORDER_ZERO: case BORDER_CONST: break;
     }
     return -1;
 }
 
-static Value out_of_bounds(Run *r, const Node *n, int dim, int64_t x)
+static Value out_of_bounds(Run *r, const Node *n, int dim, RefWide x)
 {
     const RefTensor *t = n->cells->data;
     return run_fault(r, REF_FAULT_BOUNDS, n->expr, "a read of '%s' at %lld in dimension %d, outside %lld..%lld",
-                     n->cells->tensor->name, (long long)x, dim, (long long)t->lo[dim], (long long)(t->lo[dim] + t->extent[dim]));
+                     n->cells->tensor->name, (long long)(x > INT64_MAX ? INT64_MAX : x), dim, (long long)t->lo[dim], (long long)(t->lo[dim] + t->extent[dim]));
 }
 
 // A read with a subscript outside: a constant border wins in whatever dimension, else each border moves its own.
-static __attribute__((noinline)) Value read_outside(Run *r, const Node *n, const int64_t *at)
+static __attribute__((noinline)) Value read_outside(Run *r, const Node *n, const RefWide *at)
 {
     const Cells *c = n->cells;
     const RefTensor *t = c->data;
     int64_t offset = 0;
     int bad = -1;
     for (int k = 0; k < t->rank; k++) {
-        int64_t x = (int64_t)((uint64_t)at[k] - (uint64_t)t->lo[k]);
-        bool inside = (uint64_t)x < (uint64_t)t->extent[k];
+        RefWide x = at[k] - t->lo[k];
+        bool inside = x >= 0 && x < t->extent[k];
         BorderKind kind = c->tensor->border ? c->tensor->border[k].kind : BORDER_NONE;
         if (!inside && (kind == BORDER_ZERO || kind == BORDER_CONST))
             return c->border[k];
@@ -228,7 +243,7 @@ static __attribute__((noinline)) Value read_outside(Run *r, const Node *n, const
             x = t->extent[k] > 0 ? bordered(kind, x, t->extent[k]) : -1;
         if (x < 0 && bad < 0)
             bad = k;
-        offset = offset * t->extent[k] + x;
+        offset = bad >= 0 ? 0 : offset * t->extent[k] + (int64_t)x;
     }
     return bad >= 0 ? out_of_bounds(r, n, bad, at[bad]) : element(r, n->cells, offset);
 }
@@ -236,19 +251,20 @@ static __attribute__((noinline)) Value read_outside(Run *r, const Node *n, const
 static __attribute__((noinline)) Value read_slow(Run *r, const Node *n, int64_t *env)
 {
     const RefTensor *t = n->cells->data;
-    int64_t at[REF_MAX_RANK], offset = 0;
+    RefWide at[REF_MAX_RANK];
+    int64_t offset = 0;
     bool outside = false, uncertain = false;
     for (int k = 0; k < t->rank; k++) {
         Value v = run_eval(r, n->args[k], env);
         if (value_is_poison(v))
             return v;
         at[k] = v.i;
-        if (n->args[k]->type == DT_U64 && v.i < 0)
-            at[k] = INT64_MAX;
+        if (n->args[k]->type == DT_U64)
+            at[k] = (uint64_t)v.i;
         uncertain |= v.err > 0;
-        int64_t x = (int64_t)((uint64_t)at[k] - (uint64_t)t->lo[k]);
-        outside |= (uint64_t)x >= (uint64_t)t->extent[k];
-        offset = offset * t->extent[k] + x;
+        RefWide x = at[k] - t->lo[k];
+        outside |= x < 0 || x >= t->extent[k];
+        offset = outside ? 0 : offset * t->extent[k] + (int64_t)x;
     }
     Value v = outside ? read_outside(r, n, at) : element(r, n->cells, offset);
     if (uncertain && !value_is_poison(v))
@@ -256,12 +272,17 @@ static __attribute__((noinline)) Value read_slow(Run *r, const Node *n, int64_t 
     return v;
 }
 
-static int64_t linear_value(const Node *n, const int64_t *env)
+bool run_linear(const Node *n, const int64_t *env, int64_t *value)
 {
-    uint64_t x = (uint64_t)n->constant;
-    for (int k = 0; k < n->n; k++)
-        x += (uint64_t)n->terms[k].factor * (uint64_t)env[n->terms[k].slot];
-    return (int64_t)x;
+    RefWide x = n->constant;
+    bool fits = true;
+    for (int k = 0; k < n->n; k++) {
+        int64_t term;
+        fits &= !__builtin_mul_overflow(n->terms[k].factor, env[n->terms[k].slot], &term);
+        x += term;
+    }
+    *value = (int64_t)x;
+    return fits && *value == x;
 }
 
 // Reads with linear subscripts inside the shape; anything else goes the long way.
@@ -272,8 +293,10 @@ static Value read(Run *r, const Node *n, int64_t *env)
     for (int k = 0; k < t->rank; k++) {
         if (!n->args[k]->linear)
             return read_slow(r, n, env);
-        uint64_t x = (uint64_t)linear_value(n->args[k], env) - (uint64_t)t->lo[k];
-        if (x >= (uint64_t)t->extent[k])
+        int64_t at;
+        bool fits = run_linear(n->args[k], env, &at);
+        uint64_t x = (uint64_t)at - (uint64_t)t->lo[k];
+        if (!fits || x >= (uint64_t)t->extent[k])
             return read_slow(r, n, env);
         offset = offset * (uint64_t)t->extent[k] + x;
     }
@@ -361,15 +384,16 @@ static Value arithmetic(Run *r, const Node *n, int64_t *env)
         return b;
     bool simple = (n->type == DT_F32 || n->type == DT_F64) && a.err == 0 && b.err == 0;
     if (!simple)
-        return value_binary(n->op, n->type, a, b, r->function_error);
+        return settle(r, n, value_binary(n->op, n->type, a, b, r->function_error));
     double x = n->op == OP_ADD ? a.f + b.f : n->op == OP_SUB ? a.f - b.f : a.f * b.f;
     return value_float(n->type == DT_F32 ? (double)(float)x : x);
 }
 
 Value run_eval(Run *r, const Node *n, int64_t *env)
 {
+    int64_t value;
     if (n->linear)
-        return value_int(linear_value(n, env));
+        return run_linear(n, env, &value) ? value_int(value) : run_overflow(r, n);
     switch (n->op) {
     case OP_CONST: return n->value;
     case OP_READ: return read(r, n, env);
@@ -384,8 +408,6 @@ Value run_eval(Run *r, const Node *n, int64_t *env)
 
 int64_t run_index(Run *r, const Node *n, int64_t *env, bool *ok)
 {
-    if (n->linear)
-        return linear_value(n, env);
     Value v = run_eval(r, n, env);
     *ok = *ok && !value_is_poison(v);
     return value_is_poison(v) ? 0 : v.i;

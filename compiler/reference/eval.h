@@ -39,6 +39,7 @@ typedef enum {
     REF_FAULT_BOUNDS,      // a data-dependent read outside its tensor: PTO_ERR_BOUNDS
     REF_FAULT_DIVIDE,      // integer division by zero: PTO_ERR_DIVIDE
     REF_FAULT_EMPTY,       // an arg-reduction over nothing: PTO_ERR_WHERE
+    REF_FAULT_OVERFLOW,    // index arithmetic that leaves 64 bits: PTO_ERR_OVERFLOW
     REF_WHERE,             // the dimensions do not satisfy the kernel's assumptions
     REF_SHAPE,             // an input's shape, rank or type does not fit the dimensions
     REF_GAP,               // an element that is needed and that no equation defines
@@ -76,11 +77,12 @@ RefStatus ref_eval(Arena *a, const Kernel *k, const int64_t *dims, RefTensor *co
 const char *ref_status_name(RefStatus s);
 bool ref_is_fault(RefStatus s);                // a fault of the kernel's run (compiled code reports it too)
 
-// The shape of a tensor for concrete dimensions. False: not computable, or its size overflows.
+// The shape of a tensor for concrete dimensions. False: not computable, an extent above 2^62, or its size overflows.
 bool ref_shape(const Kernel *k, const Tensor *t, const int64_t *dims, RefTensor *out);
 // Do the dimensions satisfy the kernel's assumptions?
 bool ref_where_holds(const Kernel *k, const int64_t *dims);
-// The value of an expression over dimensions alone; false if it faults or uses anything else.
+// The value of an expression over dimensions alone; false if it faults, does not fit or uses anything else. What is
+// in between is computed in 128 bits.
 bool ref_dim_expr(const Expr *e, const int64_t *dims, int64_t *value);
 
 RefTensor *ref_tensor_new(Arena *a, DType type, int rank, const int64_t *extent);   // zeroed, lo = 0, all done

@@ -1,7 +1,7 @@
 // The reference evaluator, lowering: see run.h.
 //
-// Linear forms are an abbreviation of index arithmetic (sums and constant multiples, modulo 2^64 as the arithmetic
-// itself); nothing is simplified beyond that and the evaluation of what only depends on dimensions.
+// Linear forms are an abbreviation of index arithmetic (sums and constant multiples); where a coefficient or the constant does not
+// fit 64 bits there is none. Nothing is simplified beyond that and the evaluation of what only depends on dimensions.
 #include "reference/run.h"
 
 #include "data/element.h"
@@ -38,31 +38,38 @@ static int slot_of(Run *r, Definition *d, const Index *index)
     return d->slots.n - 1;
 }
 
-static int64_t wrap_mul(int64_t x, int64_t y) { return (int64_t)((uint64_t)x * (uint64_t)y); }
-static int64_t wrap_add(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
-
-static void add_term(Node *n, int slot, int64_t factor)
+static bool add_term(Node *n, int slot, int64_t factor)
 {
     for (int k = 0; k < n->n; k++)
         if (n->terms[k].slot == slot) {
-            n->terms[k].factor = wrap_add(n->terms[k].factor, factor);
+            if (__builtin_add_overflow(n->terms[k].factor, factor, &n->terms[k].factor))
+                return false;
             if (n->terms[k].factor == 0)
                 n->terms[k] = n->terms[--n->n];
-            return;
+            return true;
         }
     if (factor != 0)
         n->terms[n->n++] = (Term){.slot = slot, .factor = factor};
+    return true;
 }
 
-// x * fx + y * fy
+// n += x * factor
+static bool add_form(Node *n, const Node *x, int64_t factor)
+{
+    int64_t c;
+    if (__builtin_mul_overflow(x->constant, factor, &c) || __builtin_add_overflow(n->constant, c, &n->constant))
+        return false;
+    for (int k = 0; k < x->n; k++)
+        if (__builtin_mul_overflow(x->terms[k].factor, factor, &c) || !add_term(n, x->terms[k].slot, c))
+            return false;
+    return true;
+}
+
+// x * fx + y * fy; NULL: not with 64 bits.
 static Node *combine(Run *r, const Expr *e, const Node *x, int64_t fx, const Node *y, int64_t fy)
 {
-    Node *n = linear_new(r, e, wrap_add(wrap_mul(x->constant, fx), wrap_mul(y->constant, fy)), x->n + y->n);
-    for (int k = 0; k < x->n; k++)
-        add_term(n, x->terms[k].slot, wrap_mul(x->terms[k].factor, fx));
-    for (int k = 0; k < y->n; k++)
-        add_term(n, y->terms[k].slot, wrap_mul(y->terms[k].factor, fy));
-    return n;
+    Node *n = linear_new(r, e, 0, x->n + y->n);
+    return add_form(n, x, fx) && add_form(n, y, fy) ? n : NULL;
 }
 
 static bool is_constant(const Node *n) { return n->linear && n->n == 0; }
@@ -284,8 +291,9 @@ static bool lower_tensor(Run *r, const Tensor *t, RefTensor *input, int64_t *roo
     Cells *c = &r->cells[t->id];
     RefTensor shape;
     c->tensor = t;
+    bool argument = t->kind == TENSOR_INPUT || t->kind == TENSOR_OUTPUT;
     if (!ref_shape(r->kernel, t, r->dims, &shape))
-        return refuse(r, REF_SHAPE, t, arena_printf(r->arena, "the shape of '%s' cannot be computed", t->name));
+        return refuse(r, argument ? REF_SHAPE : REF_WORK, t, arena_printf(r->arena, "the shape of '%s' cannot be computed", t->name));
     if (t->kind == TENSOR_INPUT) {
         if (!input || !same_shape(input, &shape))
             return refuse(r, REF_SHAPE, t, arena_printf(r->arena, "the input '%s' has another shape or type", t->name));

@@ -98,6 +98,7 @@ struct Run {
     double function_error;
     int64_t work, max_work, max_elements;
     bool stopped;                       // out of work: everything fails at once
+    bool lost;                          // index arithmetic left 64 bits since this was cleared
     char *stack_end;                    // lowest usable address
     Frame *frame;
     VEC(RefFault) faults;
@@ -117,6 +118,8 @@ bool run_in_domain(Run *r, Definition *d, int64_t *env);
 // eval.c
 Value run_eval(Run *r, const Node *n, int64_t *env);
 int64_t run_index(Run *r, const Node *n, int64_t *env, bool *ok);       // an index-typed node whose value must be certain
+Value run_overflow(Run *r, const Node *n);
+bool run_linear(const Node *n, const int64_t *env, int64_t *value);      // false: it does not fit 64 bits
 Value run_fault(Run *r, RefStatus status, const Expr *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 bool run_work(Run *r, int64_t amount);                                   // false: over the budget
 

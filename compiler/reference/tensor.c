@@ -8,44 +8,106 @@
 #include <math.h>
 
 // ---- expressions over dimensions ----
+// A number of any type: index arithmetic in 128 bits, floats as they are. NAN err: there is none.
 
-static Value dim_value(const Expr *e, const int64_t *dims);
+typedef struct { RefWide i; Value v; bool known; } DimValue;
 
-static Value dim_arguments(const Expr *e, const int64_t *dims)
+static DimValue dim_value(const Expr *e, const int64_t *dims);
+
+static DimValue dim_known(RefWide i) { return (DimValue){.i = i, .v = value_int((int64_t)i), .known = true}; }
+static DimValue dim_of_value(Value v) { return (DimValue){.i = v.i, .v = v, .known = !value_is_poison(v)}; }
+static bool dim_fits(DimValue x) { return x.known && x.i >= INT64_MIN && x.i <= INT64_MAX; }
+
+static DimValue dim_divide(Op op, RefWide x, RefWide y)
 {
-    Value a = dim_value(e->args[0], dims);
-    if (value_is_poison(a))
+    if (y == 0)
+        return (DimValue){.known = false};
+    RefWide q = y == -1 ? -x : x / y, r = y == -1 ? 0 : x % y;
+    bool apart = r != 0 && (r < 0) != (y < 0);
+    switch (op) {
+    case OP_DIV: return dim_known(q);
+    case OP_REM: return dim_known(r);
+    case OP_FLOORDIV: return dim_known(q - apart);
+    default: return dim_known(apart ? r + y : r);
+    }
+}
+
+static DimValue dim_index(Op op, RefWide x, RefWide y)
+{
+    RefWide r = 0;
+    bool lost = false;
+    switch (op) {
+    case OP_ADD: lost = __builtin_add_overflow(x, y, &r); break;
+    case OP_SUB: lost = __builtin_sub_overflow(x, y, &r); break;
+    case OP_MUL: lost = __builtin_mul_overflow(x, y, &r); break;
+    case OP_NEG: lost = __builtin_sub_overflow((RefWide)0, x, &r); break;
+    case OP_ABS: lost = x < 0 && __builtin_sub_overflow((RefWide)0, x, &r); r = x < 0 ? r : x; break;
+    case OP_SIGN: r = (x > 0) - (x < 0); break;
+    case OP_MIN: r = y < x ? y : x; break;
+    case OP_MAX: r = y > x ? y : x; break;
+    case OP_SHL:
+        r = y < 0 ? 0 : x;
+        for (RefWide k = 0; k < y && r != 0 && !lost; k++)
+            lost = __builtin_add_overflow(r, r, &r);
+        break;
+    case OP_DIV: case OP_REM: case OP_FLOORDIV: case OP_MOD: return dim_divide(op, x, y);
+    default: lost = true;
+    }
+    return (DimValue){.i = r, .v = value_int((int64_t)r), .known = !lost};
+}
+
+static DimValue dim_compare(Op op, RefWide x, RefWide y)
+{
+    switch (op) {
+    case OP_EQ: return dim_known(x == y);
+    case OP_NE: return dim_known(x != y);
+    case OP_LT: return dim_known(x < y);
+    case OP_LE: return dim_known(x <= y);
+    case OP_GT: return dim_known(x > y);
+    default: return dim_known(x >= y);
+    }
+}
+
+static DimValue dim_arguments(const Expr *e, const int64_t *dims)
+{
+    DimValue a = dim_value(e->args[0], dims);
+    DType type = e->args[0]->type;
+    if (!a.known)
         return a;
     if (e->op == OP_SELECT)
         return dim_value(e->args[a.i ? 1 : 2], dims);
     if (e->op == OP_AND || e->op == OP_OR)
         return !a.i == (e->op == OP_AND) ? a : dim_value(e->args[1], dims);
     if (e->op == OP_CONVERT)
-        return value_convert(e->type, e->args[0]->type, a);
-    if (e->n == 1)
-        return value_unary(e->op, e->args[0]->type, a, 0);
-    Value b = dim_value(e->args[1], dims);
-    if (value_is_poison(b))
-        return b;
-    return e->n == 2 ? value_binary(e->op, e->args[0]->type, a, b, 0) : value_poison(0);
+        return dim_fits(a) ? dim_of_value(value_convert(e->type, type, a.v)) : (DimValue){.known = false};
+    DimValue b = e->n > 1 ? dim_value(e->args[1], dims) : dim_known(0);
+    if (!b.known || e->n > 2)
+        return (DimValue){.known = false};
+    if (type == DT_INDEX && op_class(e->op) == OPC_COMPARE && e->n == 2)
+        return dim_compare(e->op, a.i, b.i);
+    if (type == DT_INDEX && (op_class(e->op) == OPC_ARITH || e->op == OP_SHL))
+        return dim_index(e->op, a.i, b.i);
+    if (!dim_fits(a) || !dim_fits(b))
+        return (DimValue){.known = false};
+    return dim_of_value(e->n == 1 ? value_unary(e->op, type, a.v, 0) : value_binary(e->op, type, a.v, b.v, 0));
 }
 
-static Value dim_value(const Expr *e, const int64_t *dims)
+static DimValue dim_value(const Expr *e, const int64_t *dims)
 {
     switch (e->op) {
-    case OP_CONST: return dtype_is_float(e->type) ? value_float(e->f) : value_int(e->i);
-    case OP_DIM: return value_int(dims[e->dim->id]);
-    case OP_INDEX: case OP_READ: case OP_REDUCE: case OP_SCAN: return value_poison(0);
+    case OP_CONST: return dtype_is_float(e->type) ? (DimValue){.v = value_float(e->f), .known = true} : dim_known(e->i);
+    case OP_DIM: return dim_known(dims[e->dim->id]);
+    case OP_INDEX: case OP_READ: case OP_REDUCE: case OP_SCAN: return (DimValue){.known = false};
     default: return dim_arguments(e, dims);
     }
 }
 
 bool ref_dim_expr(const Expr *e, const int64_t *dims, int64_t *value)
 {
-    Value v = dim_value(e, dims);
-    if (!value_is_poison(v))
-        *value = v.i;
-    return !value_is_poison(v);
+    DimValue x = dim_value(e, dims);
+    if (dim_fits(x))
+        *value = (int64_t)x.i;
+    return dim_fits(x);
 }
 
 bool ref_where_holds(const Kernel *k, const int64_t *dims)
@@ -69,7 +131,7 @@ bool ref_shape(const Kernel *k, const Tensor *t, const int64_t *dims, RefTensor 
         int64_t lo, hi, extent;
         if (!ref_dim_expr(t->lo[d], dims, &lo) || !ref_dim_expr(t->hi[d], dims, &hi))
             return false;
-        if (__builtin_sub_overflow(hi, lo, &extent))
+        if (__builtin_sub_overflow(hi, lo, &extent) || extent > INT64_C(1) << 62)
             return false;
         out->lo[d] = lo;
         out->extent[d] = extent < 0 ? 0 : extent;

@@ -183,8 +183,25 @@ static int64_t shift(Op op, DType t, int64_t a, int64_t count)
     return a < 0 ? (int64_t)~(~(uint64_t)a >> count) : a >> count;
 }
 
+// Does index arithmetic leave 64 bits?
+static bool leaves_index(Op op, int64_t a, int64_t b)
+{
+    int64_t r;
+    switch (op) {
+    case OP_ADD: return __builtin_add_overflow(a, b, &r);
+    case OP_SUB: return __builtin_sub_overflow(a, b, &r);
+    case OP_MUL: return __builtin_mul_overflow(a, b, &r);
+    case OP_NEG: case OP_ABS: return a == INT64_MIN;
+    case OP_DIV: case OP_FLOORDIV: return a == INT64_MIN && b == -1;
+    case OP_SHL: return a != 0 && b > 0 && (b > 62 || __builtin_mul_overflow(a, INT64_C(1) << b, &r));
+    default: return false;
+    }
+}
+
 static Value int_binary(Op op, DType t, Value a, Value b)
 {
+    if (t == DT_INDEX && leaves_index(op, a.i, b.i))
+        return value_poison(-REF_FAULT_OVERFLOW);
     uint64_t x = (uint64_t)a.i, y = (uint64_t)b.i;
     Value v = {.err = 0};
     double e = a.err + b.err > 0 ? INFINITY : 0;
@@ -214,6 +231,8 @@ static Value int_unary(Op op, DType t, Value a)
 {
     bool negative = t != DT_U64 && a.i < 0;
     Value v = a;
+    if (t == DT_INDEX && leaves_index(op, a.i, 0))
+        return value_poison(-REF_FAULT_OVERFLOW);
     switch (op) {
     case OP_NEG: v.i = (int64_t)(0 - (uint64_t)a.i); break;
     case OP_ABS: v.i = negative ? (int64_t)(0 - (uint64_t)a.i) : a.i; break;

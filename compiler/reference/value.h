@@ -24,12 +24,14 @@ typedef struct {
     double err;
 } Value;
 
+__extension__ typedef __int128 RefWide;
+
 static inline bool value_is_poison(Value v) { return v.err != v.err; }
 static inline Value value_int(int64_t i) { return (Value){.i = i}; }
 static inline Value value_float(double f) { return (Value){.f = f}; }
 Value value_poison(int64_t why);
 
-// The result of an operation on operands of type `t` (which is the result's type too, except for comparisons). None of
+// Index arithmetic that leaves 64 bits is poison. The result of an operation on operands of type `t` (which is the result's type too, except for comparisons). None of
 // the operands is poison. `function_error`: error bound of mathematical functions, in halves of an ulp.
 Value value_unary(Op op, DType t, Value a, double function_error);
 Value value_binary(Op op, DType t, Value a, Value b, double function_error);

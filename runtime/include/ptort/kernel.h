@@ -97,6 +97,11 @@ PTO_SHARED int pto_inside(pto_context *ctx, int site, const char *text, int64_t 
 
 // A subscript of data that only unsigned numbers hold is as far outside as there is.
 PTO_SHARED int64_t pto_index_u64(uint64_t i) { return i > INT64_MAX ? INT64_MAX : (int64_t)i; }
+PTO_SHARED int64_t pto_wrap_u64(uint64_t i, int64_t lo, int64_t hi) { return pto_wrap((int64_t)(i % (uint64_t)(hi - lo)), lo, hi); }
+PTO_SHARED int64_t pto_reflect_u64(uint64_t i, int64_t lo, int64_t hi)
+{
+    return hi - lo > 1 ? pto_reflect((int64_t)(i % (2 * (uint64_t)(hi - lo - 1))), lo, hi) : lo;
+}
 
 // A divisor on entry: 0 is a fault.
 PTO_ONCE pto_wide pto_divisor(pto_context *ctx, int site, pto_wide b)
