@@ -182,10 +182,12 @@ check-only: all $(tools) $(unit) # what `make check` does once the tools are the
 check-long: ## all tests, and the sweeps that are too long for every day
 	@CC='$(CC)' .ci/deps check
 	@+PTO_LONG=1 $(MAKE) --no-print-directory check-only
-fuzz: all $(tools) ## random programs against the reference evaluator until one fails; SEED=N
+fuzz: all $(tools) ## random programs against the reference evaluator, on all targets; N=20000 programs, SEED=N, JOBS=N
 	@mkdir -p $(BUILD)/tests/fuzz/found
-	@CC='sh tests/fuzz/cc.sh -O1 $(CC)' PTOC=$(BUILD)/bin/ptoc $(BUILD)/tests/fuzz/fuzz -s $(SEED) -o $(BUILD)/tests/fuzz/found
+	@OMP_WAIT_POLICY=passive CC='sh $(CURDIR)/tests/fuzz/cc.sh -O0 $(CC)' PTOC=$(abspath $(BUILD))/bin/ptoc \
+	    $(BUILD)/tests/fuzz/fuzz -a -s $(SEED) -n $(N) -j $(JOBS) -o $(BUILD)/tests/fuzz/found
 SEED ?= $(shell date +%s)
+N ?= 20000
 mutate: all $(tools) ## compiled programs changed one place at a time, on the modelled machines; prints what each change led to
 	@PTO_MUTATE=all $(run_tests) -v mutate
 

@@ -256,7 +256,8 @@ bool define_pieces(Kernel *k, Random *r, Kind kind) {
     int pieces = random_in(r, 1, 2);
     if (pieces == 2) {
         conditional(k, r, t, t->rank == 2 ? "i == 1, j < 4" : "i == 1");
-        text_put(text, sizeof text, t->rank == 2 ? "i > %d, j >= %d" : "i > %d", random_in(r, 1, 4), random_in(r, 0, 3));
+        int first = random_in(r, 1, 4), second = random_in(r, 0, 3);
+        text_put(text, sizeof text, t->rank == 2 ? "i > %d, j >= %d" : "i > %d", first, second);
     } else
         draw_affine(&s, text, sizeof text);
     conditional(k, r, t, text);
@@ -350,9 +351,12 @@ static bool draw_range(Scope *s, char *to, size_t size, const char *name, Span *
     const Var *v = s->nvars ? &s->var[random_below(r, (uint32_t)s->nvars)] : NULL;
     uint32_t how = random_below(r, 10);
     if (how < 5 || !v || v->span.dim == NO_DIM || v->span.lo < 0) {
-        *span = (Span){.dim = random_in(r, DIM_M, DIM_T), .times = 1, .lo = random_chance(r, 80) ? 0 : 1};
-        if (how == 0)
-            *span = (Span){.dim = NO_DIM, .lo = random_in(r, -2, 0), .hi = random_in(r, 1, 5)};
+        int dim = random_in(r, DIM_M, DIM_T), lo = random_chance(r, 80) ? 0 : 1;
+        *span = (Span){.dim = dim, .times = 1, .lo = lo};
+        if (how == 0) {
+            lo = random_in(r, -2, 0);
+            *span = (Span){.dim = NO_DIM, .lo = lo, .hi = random_in(r, 1, 5)};
+        }
         span_end(end, sizeof end, *span, 0);
         text_put(to, size, "%s in %d..%s", name, span->lo, end);
         return how == 0;
@@ -413,9 +417,10 @@ bool define_reduction(Kernel *k, Random *r, Kind kind) {
     undeclare(r, t, tail, sizeof tail);
     Scope s = scope_of(k, r, t);
     Node *x = draw_reduction(s, t->type);
-    if (random_chance(r, 25))
-        x = t->type == BOOL ? node_with(BOOL, "(@ || @)", 2, draw_leaf(&s, BOOL), x)
-                            : node_with(t->type, PICK(r, "(@ + @)", "max(@, @)", "(@ - @)"), 2, draw_leaf(&s, t->type), x);
+    if (random_chance(r, 25)) {
+        const char *op = t->type == BOOL ? "(@ || @)" : PICK(r, "(@ + @)", "max(@, @)", "(@ - @)");
+        x = node_with(t->type, op, 2, draw_leaf(&s, t->type), x);
+    }
     equation_add(t, subscripts_of(t), x, tail);
     return true;
 }
@@ -464,7 +469,8 @@ bool define_histogram(Kernel *k, Random *r, Kind kind) {
         Node *key = node_new(x->type, (int)(x - k->tensor), read);
         Tensor *t = tensor_new(k, r, kind, 1);
         t->type = type_sum(t->type);
-        t->axis[0] = (Axis){.span = {.dim = NO_DIM, .lo = random_in(r, -2, 0) * type_is_signed(x->type), .hi = random_in(r, 3, 40)}};
+        int lo = random_in(r, -2, 0) * type_is_signed(x->type);
+        t->axis[0] = (Axis){.span = {.dim = NO_DIM, .lo = lo, .hi = random_in(r, 3, 40)}};
         Scope s = scope_of(k, r, t);
         scope_add(&s, "k", x->axis[0].span);
         Node *body = random_chance(r, 50) ? draw_literal(r, t->type) : draw_expression(&s, t->type, 1);
@@ -498,7 +504,8 @@ static bool contract(Kernel *k, Random *r, Kind kind, int ia, int ib) {
             axis[rank++] = (Axis){.span = y->axis[d].span};
     }
     Type type = type_sum(x->type);
-    text_put(text, sizeof text, "(%s(k) (%s))", PICK(r, "sum", "sum", "max", "min"), PICK(r, "@ * @", "@ + @", "@ - @"));
+    const char *how = PICK(r, "sum", "sum", "max", "min");
+    text_put(text, sizeof text, "(%s(k) (%s))", how, PICK(r, "@ * @", "@ + @", "@ - @"));
     if (text[1] != 's')
         type = x->type;
     strcat(a, "]");
@@ -531,8 +538,9 @@ bool define_scan(Kernel *k, Random *r, Kind kind) {
     Scope s = scope_of(k, r, t);
     bool logic = t->type == BOOL && random_chance(r, 60);
     Type result = logic ? BOOL : type_sum(t->type), body = logic ? BOOL : summand(r, result);
-    text_put(text, sizeof text, "(scan(%s, %s%s) (@))", logic ? PICK(r, "&&", "||") : body == BOOL ? "+" : PICK(r, "+", "+", "max", "min", "*"),
-             index_names[random_in(r, 0, t->rank - 1)], PICK(r, "", "", ", exclusive", ", reverse", ", exclusive, reverse"));
+    const char *op = logic ? PICK(r, "&&", "||") : body == BOOL ? "+" : PICK(r, "+", "+", "max", "min", "*");
+    const char *along = index_names[random_in(r, 0, t->rank - 1)], *way = PICK(r, "", "", ", exclusive", ", reverse", ", exclusive, reverse");
+    text_put(text, sizeof text, "(scan(%s, %s%s) (@))", op, along, way);
     Node *x = node_with(result, text, 1, draw_expression(&s, body, 2));
     if (t->type == BOOL && !logic)
         x = node_with(BOOL, "(@ > @)", 2, x, draw_literal(r, result));

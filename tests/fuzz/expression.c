@@ -259,8 +259,10 @@ void draw_affine(Scope *s, char *to, size_t size) {
         text_put(to, size, "%s > %u", v->name, c);
     else if (random_chance(s->random, 60))
         text_put(to, size, "%s %s %s", v->name, PICK(s->random, "<", "<=", ">", ">=", "!=", "=="), w->name);
-    else
-        text_put(to, size, "%s %s %s %s %u", v->name, PICK(s->random, "+", "-"), w->name, PICK(s->random, "<", ">="), c);
+    else {
+        const char *plus = PICK(s->random, "+", "-"), *less = PICK(s->random, "<", ">=");
+        text_put(to, size, "%s %s %s %s %u", v->name, plus, w->name, less, c);
+    }
 }
 
 // A number of any type and an index, a dimension, or arithmetic on them: by their values.
@@ -269,17 +271,21 @@ static Node *draw_mixed(Scope *s) {
     const Var *v = any_var(s);
     char text[96], index[40];
     int c = random_in(r, -4, 4);
-    if (!v || random_chance(r, 30))
-        text_put(index, sizeof index, "%s%+d", PICK(r, "M", "2*M", "64*M", "-M"), random_chance(r, 20) ? c * 70 : c);
-    else
+    if (!v || random_chance(r, 30)) {
+        const char *dim = PICK(r, "M", "2*M", "64*M", "-M");
+        text_put(index, sizeof index, "%s%+d", dim, random_chance(r, 20) ? c * 70 : c);
+    } else
         text_put(index, sizeof index, PICK(r, "%s%+d", "%s%+d", "3*%s%+d", "-%s%+d"), v->name, c);
     bool left = random_chance(r, 40);
-    text_put(text, sizeof text, left ? "(%s %s @)" : "(@ %s %s)", left ? index : PICK(r, "<", ">=", "==", "!=", ">", "<="), left ? PICK(r, "<", ">=", "==", "!=", ">", "<=") : index);
+    const char *than = PICK(r, "<", ">=", "==", "!=", ">", "<=");
+    text_put(text, sizeof text, left ? "(%s %s @)" : "(@ %s %s)", left ? index : than, left ? than : index);
     return node_with(BOOL, text, 1, draw_leaf(s, (Type)random_below(r, BOOL)));
 }
 
 Node *draw_condition(Scope *s, int depth) {
     Random *r = s->random;
+    const char *op;
+    Node *x, *y;
     char text[96], affine[90];
     switch (random_below(r, 9)) {
     case 8: return draw_mixed(s);
@@ -287,13 +293,19 @@ Node *draw_condition(Scope *s, int depth) {
         draw_affine(s, affine, sizeof affine);
         text_put(text, sizeof text, "(%s)", affine);
         return node_new(BOOL, -1, text);
-    case 2: return node_with(BOOL, PICK(r, "(@ && @)", "(@ || @)"), 2, draw_condition(s, depth - 1), draw_condition(s, depth - 1));
+    case 2:
+        op = PICK(r, "(@ && @)", "(@ || @)");
+        x = draw_condition(s, depth - 1);
+        return node_with(BOOL, op, 2, x, draw_condition(s, depth - 1));
     case 3: return node_with(BOOL, "!@", 1, draw_leaf(s, BOOL));
-    case 4: return node_with(BOOL, PICK(r, "isnan(@)", "isinf(@)"), 1, draw_leaf(s, F32));
+    case 4:
+        op = PICK(r, "isnan(@)", "isinf(@)");
+        return node_with(BOOL, op, 1, draw_leaf(s, F32));
     default: break;
     }
     Type t = (Type)random_below(r, BOOL);
-    Node *x = draw_leaf(s, t), *y = depth > 0 ? draw_expression(s, t, depth - 1) : draw_literal(r, t);
+    x = draw_leaf(s, t);
+    y = depth > 0 ? draw_expression(s, t, depth - 1) : draw_literal(r, t);
     return node_with(BOOL, PICK(r, "(@ < @)", "(@ >= @)", "(@ == @)", "(@ != @)", "(@ > @)"), 2, x, y);
 }
 
@@ -352,26 +364,37 @@ static Node *narrower(Scope *s, Type type, int depth) {
 
 static Node *float_expression(Scope *s, Type t, int depth) {
     Random *r = s->random;
-    Node *x = draw_expression(s, t, depth - 1);
+    const char *op;
+    Node *x = draw_expression(s, t, depth - 1), *y;
     switch (random_below(r, 12)) {
     case 0: return node_with(t, PICK(r, "abs(@)", "floor(@)", "-@", "round(@)", "sqrt(abs(@))", "ceil(@)", "trunc(@)", "sign(@)"), 1, x);
     case 1: return node_with(t, PICK(r, "exp(-abs(@))", "tanh(@)", "sin(@)", "cos(@)", "sigmoid(@)", "erf(@)", "log1p(abs(@))", "rsqrt(abs(@) + 1)"), 1, x);
-    case 2: return node_with(t, PICK(r, "(@ / (abs(@) + 1))", "(@ / @)", "atan2(@, @)", "pow(abs(@), sigmoid(@))", "mod(@, abs(@) + 1)", "mod(@, @)", "floordiv(@, @)", "floordiv(@, 2*sign(@))"), 2, x,
-                             draw_expression(s, t, depth - 1));
-    case 3: return node_with(t, PICK(r, "fma(@, @, @)", "clamp(@, @, @)"), 3, x, draw_leaf(s, t), draw_leaf(s, t));
+    case 2:
+        op = PICK(r, "(@ / (abs(@) + 1))", "(@ / @)", "atan2(@, @)", "pow(abs(@), sigmoid(@))", "mod(@, abs(@) + 1)", "mod(@, @)", "floordiv(@, @)",
+                  "floordiv(@, 2*sign(@))");
+        return node_with(t, op, 2, x, draw_expression(s, t, depth - 1));
+    case 3:
+        op = PICK(r, "fma(@, @, @)", "clamp(@, @, @)");
+        y = draw_leaf(s, t);
+        return node_with(t, op, 3, x, y, draw_leaf(s, t));
     case 4: return node_with(t, PICK(r, "(0.5*@)", "(@ + 1)", "(2 - @)", "(@ * 3)", "max(@, 0)", "min(@, 1)"), 1, x);
     default: break;
     }
-    return node_with(t, PICK(r, "(@ + @)", "(@ - @)", "(@ * @)", "max(@, @)", "min(@, @)"), 2, x, narrower(s, t, depth - 1));
+    op = PICK(r, "(@ + @)", "(@ - @)", "(@ * @)", "max(@, @)", "min(@, @)");
+    return node_with(t, op, 2, x, narrower(s, t, depth - 1));
 }
 
 static Node *integer_expression(Scope *s, Type t, int depth) {
     Random *r = s->random;
+    const char *op;
     Node *x = draw_expression(s, t, depth - 1);
     switch (random_below(r, 10)) {
-    case 0: return node_with(t, PICK(r, "bitand(@, @)", "bitxor(@, @)", "bitor(@, @)"), 2, x, draw_expression(s, t, depth - 1));
-    case 1: return node_with(t, PICK(r, "floordiv(@, max(@, 1))", "mod(@, max(@, 1))", "(@ / max(@, 1))", "(@ % max(@, 1))"), 2, x,
-                             draw_expression(s, t, depth - 1));
+    case 0:
+        op = PICK(r, "bitand(@, @)", "bitxor(@, @)", "bitor(@, @)");
+        return node_with(t, op, 2, x, draw_expression(s, t, depth - 1));
+    case 1:
+        op = PICK(r, "floordiv(@, max(@, 1))", "mod(@, max(@, 1))", "(@ / max(@, 1))", "(@ % max(@, 1))");
+        return node_with(t, op, 2, x, draw_expression(s, t, depth - 1));
     case 2: return node_with(t, PICK(r, "shl(@, 2)", "shr(@, 1)", "shr(@, 3)", "bitnot(@)", "(@ + 1)", "(3*@)", "(@ % 7)", "(@ / 3)"), 1, x);
     case 3:
         if (type_is_signed(t))
@@ -379,7 +402,13 @@ static Node *integer_expression(Scope *s, Type t, int depth) {
         break;
     default: break;
     }
-    return node_with(t, PICK(r, "(@ + @)", "(@ - @)", "(@ * @)", "max(@, @)", "min(@, @)"), 2, x, narrower(s, t, depth - 1));
+    op = PICK(r, "(@ + @)", "(@ - @)", "(@ * @)", "max(@, @)", "min(@, @)");
+    return node_with(t, op, 2, x, narrower(s, t, depth - 1));
+}
+
+static Node *draw_choice(Scope *s, Type type, int depth) {
+    Node *condition = draw_condition(s, 0), *x = draw_expression(s, type, depth - 1);
+    return node_with(type, "(if @ then @ else @)", 3, condition, x, draw_expression(s, type, depth - 1));
 }
 
 Node *draw_expression(Scope *s, Type type, int depth) {
@@ -388,7 +417,7 @@ Node *draw_expression(Scope *s, Type type, int depth) {
     if (type == BOOL)
         return draw_condition(s, depth);
     if (random_chance(s->random, 10))
-        return node_with(type, "(if @ then @ else @)", 3, draw_condition(s, 0), draw_expression(s, type, depth - 1), draw_expression(s, type, depth - 1));
+        return draw_choice(s, type, depth);
     if (random_chance(s->random, 6))
         return node_convert(type, draw_expression(s, (Type)random_below(s->random, BOOL), depth - 1));
     return type_is_float(type) ? float_expression(s, type, depth) : integer_expression(s, type, depth);

@@ -1,35 +1,49 @@
 // Random programs against the reference evaluator: draws kernels, runs `ptoc check` on them, shrinks what fails.
 //
-//   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-p] [-- more arguments for ptoc check]
+//   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-p] [-- more arguments for ptoc check]
 //
 // Many kernels share a file, because the C compiler takes most of the time; a file that fails is halved until the
-// kernels to blame stand alone. Without -n it goes on until something fails. PTOC names the compiler. A program that
-// fails is kept, shrunk, in the folder, and its seed printed. What the compiler does not build yet, refuses to schedule
-// or could not decide within its budget counts as skipped. -p only prints the programs of a seed.
+// kernels to blame stand alone. Each file has a seed of its own, whatever the number of jobs. With -a each goes to the next target
+// of a table, CPUs and modelled machines; some are built with a sanitizer for undefined behaviour, and what this
+// machine cannot run is compiled only. Without -n it goes on until something fails. PTOC names the compiler, CC
+// the C compiler. A program that fails is kept, shrunk, in the folder, and its seed printed; it goes on, and prints its counts
+// however it ends. What the compiler does not build yet, refuses to schedule or could not decide within its budget counts
+// as skipped. -p only prints the programs of a seed.
 #include "program.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST_KERNELS = 64, SECONDS = 120, MOST_REPORTS = 12, MOST_ALIKE = 2 };
+enum { MOST_KERNELS = 64, MOST_JOBS = 64, SECONDS = 120, MOST_REPORTS = 12, MOST_ALIKE = 2 };
 
 typedef enum { GOOD, BAD, UNDECIDED } Outcome;
-typedef struct { int passed, failed, skipped; } Counts;
+typedef struct { int passed, failed, skipped; } Counts;       // of all workers, in memory that they share
 
 typedef struct {
     const char *ptoc, *more;
-    char folder[PATH_MAX];
+    char keep[PATH_MAX], folder[PATH_MAX];       // where failures are kept; a worker's own
+    long programs;
+    int together;
+    bool all_targets;
     char how[160];               // how the last check failed
     unsigned long seed;
     char sizes[DIMS][48];        // of each dimension: " --dim M=1 --dim M=17"
-    Counts counts;
+    Counts *counts;
     int nreports;
     char reported[MOST_REPORTS][160];    // how they failed
 } Fuzz;
+
+static void count(int *to, int n) { __atomic_fetch_add(to, n, __ATOMIC_RELAXED); }
+
+static int programs_of(const Counts *c) { return c->passed + c->failed + c->skipped; }
 
 static void write_kernels(const char *path, int n, const Kernel *kernels, bool schedules) {
     FILE *file = fopen(path, "w");
@@ -95,9 +109,43 @@ static void draw_sizes(Fuzz *f, Random *r) {
     }
 }
 
+// ---- what a file is put to ----
+
+// Without -a the target is that of the arguments, or this machine's. `check`: run and compared; else only compiled.
+typedef struct { const char *name; bool check, sanitized; } Target;
+
+static bool has_avx512(void) {
+#if defined __x86_64__ && defined __GNUC__
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+static bool has_avx2(void) {
+#if defined __x86_64__ && defined __GNUC__
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+static Target target_of(const Fuzz *f) {
+    const Target all[] = {
+        {"generic", true, false}, {"davinci", true, false}, {"x86-64-v3", has_avx2(), false}, {"ascend910b", true, false},
+        {"x86-64-v4", has_avx512(), false}, {"kirin9030", true, false}, {"generic", true, true}, {"x86-64-v3", has_avx2(), has_avx2()},
+    };
+    return f->all_targets ? all[f->seed % (sizeof all / sizeof *all)] : (Target){"", true, false};
+}
+
+// Turns that do not keep step with the targets.
+static unsigned turn(const Fuzz *f, unsigned n, unsigned of) {
+    return (unsigned)(f->seed * 0x9e3779b97f4a7c15u >> (20 + 8 * n)) % of;
+}
+
 static const char *modes(const Fuzz *f) {
     static const char *const rounds[] = {"--mode serial", "", "--mode serial", "--mode wave --threads 3"};
-    return rounds[f->seed % 4];
+    return rounds[turn(f, 0, 4)];
 }
 
 // What else has to hold, turn by turn: the IR reads back as the same text, and the schedule that was chosen, fed back,
@@ -105,10 +153,15 @@ static const char *modes(const Fuzz *f) {
 static const char *property(const Fuzz *f) {
 #define ROUND_TRIP(level) "ptoc --emit-ir=" level " $file -o 1.ptoir && ptoc --emit-ir=" level " 1.ptoir -o 2.ptoir && \
     { cmp 1.ptoir 2.ptoir || { echo 'error: the IR reads back as another'; exit 1; }; }"
-#define FEED_BACK "ptoc --emit-schedule $file -o chosen.pto && cat chosen.pto >>fed/$file && ptoc $file -o k.c && ptoc fed/$file -o fed/k.c && \
-    { cmp k.c fed/k.c || { echo 'error: the schedule gives another C'; exit 1; }; }"
+#define FEED_BACK "ptoc $target --emit-schedule $file -o chosen.pto && cat chosen.pto >>fed/$file && ptoc $target $file -o k.c && \
+    ptoc $target fed/$file -o fed/k.c && { cmp k.c fed/k.c || { echo 'error: the schedule gives another C'; exit 1; }; }"
     static const char *const rounds[] = {ROUND_TRIP("task"), FEED_BACK, ROUND_TRIP("tile"), "true"};
-    return rounds[f->seed % 4];
+    return rounds[turn(f, 1, 4)];
+}
+
+// Runs and compares, or compiles both ways.
+static const char *main_command(const Target *t) {
+    return t->check ? "ptoc check $file --effort 1 --verify-each $target" : "ptoc $target --verify-each $file -o k.c && $CC -O1 -std=c11 -I\"$include\" -c k.c -o k.o && true";
 }
 
 static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
@@ -123,9 +176,12 @@ static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
             all = all && kernel_has_dim(&kernels[i], d);
         strcat(sizes, all ? f->sizes[d] : "");
     }
+    Target target = target_of(f);
     text_put(command, sizeof command,
              "exec >'%s/log.txt' 2>&1 </dev/null; cd '%s'; export XDG_CACHE_HOME=$PWD/cache; file=%s; ptoc() (ulimit -t %d && exec '%s' \"$@\"); "
-             "ptoc check $file --effort 1 --verify-each %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, modes(f), sizes, f->more, property(f));
+             "include=$(dirname '%s')/../include; CC=\"${CC-cc} %s\"; target=%s%s; %s %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, f->ptoc,
+             target.sanitized ? "-fsanitize=undefined -fno-sanitize-recover=all" : "", *target.name ? "--target=" : "", target.name, main_command(&target),
+             target.check ? modes(f) : "", target.check ? sizes : "", f->more, property(f));
     text_put(log, sizeof log, "%s/log.txt", f->folder);
     int status = system(command);
     if (status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) || (WIFEXITED(status) && WEXITSTATUS(status) == 130))
@@ -172,7 +228,7 @@ static bool is_worth_it(Fuzz *f) {
 }
 
 static void report(Fuzz *f, Kernel *k) {
-    char name[64], path[PATH_MAX + 64], log[PATH_MAX + 16];
+    char name[64], path[PATH_MAX + 64], kept[PATH_MAX + 64], log[PATH_MAX + 16];
     Failure failure = {.fuzz = f};
     strcpy(failure.how, f->how);
     kernel_shrink(k, kernel_fails, &failure);
@@ -180,8 +236,11 @@ static void report(Fuzz *f, Kernel *k) {
     text_put(path, sizeof path, "%s/%s", f->folder, name);
     text_put(log, sizeof log, "%s/log.txt", f->folder);
     check(f, name, 1, k);
-    printf("FAIL seed %lu, %s (exit code %s), kept in %s\n", f->seed, k->name, failure.how, path);
-    show(path, "", 40);
+    text_put(kept, sizeof kept, "%s/%s", f->keep, name);
+    if (rename(path, kept) != 0)
+        perror(kept);
+    printf("FAIL seed %lu, %s%s%s (exit code %s), kept in %s\n", f->seed, k->name, *target_of(f).name ? " on " : "", target_of(f).name, failure.how, kept);
+    show(kept, "", 40);
     show(log, "error: ", 8);
     fflush(stdout);
 }
@@ -213,7 +272,7 @@ static int drop_refused(Fuzz *f, const char *batch, int n, Kernel *kernels) {
             if (strcmp(kernels[i].name, name) == 0) {
                 memmove(&kernels[i], &kernels[i + 1], sizeof *kernels * (size_t)(n - i - 1));
                 n--;
-                f->counts.skipped++;
+                count(&f->counts->skipped, 1);
             }
     }
     if (file)
@@ -235,9 +294,9 @@ static void judge(Fuzz *f, int n, Kernel *kernels) {
         judge(f, n - n / 2, kernels + n / 2);
         return;
     }
-    f->counts.passed += o == GOOD ? n : 0;
-    f->counts.skipped += o == UNDECIDED;
-    f->counts.failed += o == BAD;
+    count(&f->counts->passed, o == GOOD ? n : 0);
+    count(&f->counts->skipped, o == UNDECIDED);
+    count(&f->counts->failed, o == BAD);
     if (o == BAD && is_worth_it(f))
         report(f, kernels);
 }
@@ -260,10 +319,129 @@ static void clean(const Fuzz *f, const char *after) {
         fprintf(stderr, "fuzz: cannot clean %s\n", f->folder);
 }
 
+// ---- rounds ----
+
+// A round draws a file of kernels from its own seed, whoever does it: what is found does not depend on the number of jobs.
+static void do_round(Fuzz *f, Kernel *kernels) {
+    draw_round(f, f->together, kernels);
+    clean(f, "&& mkdir fed");
+    judge(f, f->together, kernels);
+    clean(f, "1.ptoir 2.ptoir chosen.pto k.c k.h k.o batch.pto shrink.pto log.txt");
+}
+
+static bool is_done(const Fuzz *f, long round) {
+    return f->programs < 0 ? f->counts->failed > 0 : round * f->together >= f->programs;
+}
+
+static void work(Fuzz *f, int worker, int jobs, Kernel *kernels) {
+    unsigned long seed = f->seed;
+    for (long round = worker; !is_done(f, round); round += jobs) {
+        f->seed = seed + (unsigned long)round;
+        do_round(f, kernels);
+    }
+    fflush(NULL);
+    _exit(0);       // the programs are never freed, and LeakSanitizer would say so
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int which) { interrupted = which; }
+
+static void catch_signals(void) {
+    static const int which[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction act = {.sa_handler = on_signal};
+    for (int i = 0; i < 3; i++)
+        sigaction(which[i], &act, NULL);
+}
+
+static void leave_signals(void) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+}
+
+// Each in a process group and a folder of its own.
+static pid_t start_worker(Fuzz *f, int worker, int jobs, Kernel *kernels) {
+    if (snprintf(f->folder, sizeof f->folder, "%s/work-%d-%d", f->keep, (int)getpid(), worker) >= (int)sizeof f->folder)
+        return -1;
+    if (mkdir(f->folder, 0777) != 0) {
+        perror(f->folder);
+        return -1;
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        leave_signals();
+        work(f, worker, jobs, kernels);
+    }
+    setpgid(pid, pid);
+    return pid;
+}
+
+static void say_progress(const Fuzz *f, double seconds) {
+    if (isatty(1))
+        printf("%d programs, %.1f a second\r", programs_of(f->counts), programs_of(f->counts) / seconds);
+    fflush(stdout);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// False when a worker did not come to its end.
+static bool wait_for_all(Fuzz *f, int jobs, const pid_t *workers, double begin) {
+    bool good = true;
+    for (int left = jobs; left > 0 && !interrupted;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        left -= pid > 0;
+        good = good && (pid <= 0 || status == 0);
+        if (pid == 0) {
+            usleep(50000);
+            say_progress(f, now() - begin);
+        }
+    }
+    for (int i = 0; i < jobs; i++)
+        kill(-workers[i], SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+        continue;
+    return good;
+}
+
+static void remove_folders(const Fuzz *f) {
+    char command[PATH_MAX + 64];
+    text_put(command, sizeof command, "rm -rf '%s'/work-%d-*", f->keep, (int)getpid());
+    if (system(command) != 0)
+        fprintf(stderr, "fuzz: cannot clean %s\n", f->keep);
+}
+
+static int run_all(Fuzz *f, int jobs, Kernel *kernels) {
+    pid_t workers[MOST_JOBS];
+    double begin = now();
+    catch_signals();
+    for (int i = 0; i < jobs; i++)
+        if ((workers[i] = start_worker(f, i, jobs, kernels)) < 0)
+            return 2;
+    bool good = wait_for_all(f, jobs, workers, begin);
+    double seconds = now() - begin;
+    remove_folders(f);
+    if (interrupted)
+        printf("interrupted by signal %d; counted is what was done:\n", interrupted);
+    if (!good && !interrupted)
+        printf("a worker ended before its time\n");
+    printf("seeds from %lu on, %.1f s, %.1f programs a second\n", f->seed, seconds, programs_of(f->counts) / seconds);
+    printf("%d passed, %d failed, %d skipped\n", f->counts->passed, f->counts->failed, f->counts->skipped);
+    fflush(NULL);
+    return interrupted ? 128 + interrupted : f->counts->failed != 0 || !good;
+}
+
 // ---- the command ----
 
 static int usage(void) {
-    fputs("usage: fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-p] [-- ARGUMENT...]\n", stderr);
+    fputs("usage: fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-p] [-- ARGUMENT...]\n", stderr);
     return 2;
 }
 
@@ -278,37 +456,34 @@ static const char *join(int n, char **words) {
 int main(int argc, char **argv) {
     static Kernel kernels[MOST_KERNELS];
     const char *ptoc = getenv("PTOC"), *folder = ".";
-    Fuzz f = {.ptoc = ptoc ? ptoc : "ptoc", .seed = 1};
-    long programs = -1, done = 0;
-    int together = 24, option;
+    Fuzz f = {.ptoc = ptoc ? ptoc : "ptoc", .seed = 1, .programs = -1, .together = 24};
+    int jobs = 1, option;
     bool print = false;
-    while ((option = getopt(argc, argv, "s:n:o:k:p")) != -1)
+    while ((option = getopt(argc, argv, "s:n:o:k:j:ap")) != -1)
         switch (option) {
         case 's': f.seed = strtoul(optarg, NULL, 10); break;
-        case 'n': programs = atol(optarg); break;
+        case 'n': f.programs = atol(optarg); break;
         case 'o': folder = optarg; break;
-        case 'k': together = atoi(optarg); break;
+        case 'k': f.together = atoi(optarg); break;
+        case 'j': jobs = atoi(optarg); break;
+        case 'a': f.all_targets = true; break;
         case 'p': print = true; break;
         default: return usage();
         }
-    if (together < 1 || together > MOST_KERNELS || !realpath(folder, f.folder))
+    if (f.together < 1 || f.together > MOST_KERNELS || jobs < 1 || jobs > MOST_JOBS || !realpath(folder, f.keep))
         return usage();
     f.more = join(argc - optind, argv + optind);
-    for (; programs < 0 ? f.counts.failed == 0 : done < programs; f.seed++, done += together) {
-        draw_round(&f, together, kernels);
-        if (print) {
-            write_kernels("/dev/stdout", together, kernels, true);
-            return 0;
-        }
-        clean(&f, "&& mkdir fed");
-        judge(&f, together, kernels);
-        clean(&f, "1.ptoir 2.ptoir chosen.pto k.c k.h batch.pto shrink.pto");
-        if (programs < 0 && isatty(1))
-            printf("%d programs\r", f.counts.passed + f.counts.skipped);
-        fflush(stdout);
+    if (print) {
+        draw_round(&f, f.together, kernels);
+        write_kernels("/dev/stdout", f.together, kernels, true);
+        return 0;
     }
-    printf("%d passed, %d failed, %d skipped\n", f.counts.passed, f.counts.failed, f.counts.skipped);
-    // The programs are never freed, and LeakSanitizer would say so.
+    f.counts = mmap(NULL, sizeof *f.counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (f.counts == MAP_FAILED) {
+        perror("fuzz");
+        return 2;
+    }
+    int code = run_all(&f, jobs, kernels);
     fflush(NULL);
-    _exit(f.counts.failed != 0);
+    _exit(code);
 }

@@ -137,7 +137,9 @@ static void draw_schedule(Kernel *k, Random *r) {
 }
 
 void kernel_random(Kernel *k, Random *r, const char *name) {
-    *k = (Kernel){.positive = random_chance(r, 50), .time = true, .shuffle = random_chance(r, 30) ? random_below(r, 100) : 0};
+    *k = (Kernel){.time = true};
+    k->positive = random_chance(r, 50);
+    k->shuffle = random_chance(r, 30) ? random_below(r, 100) : 0;
     text_put(k->name, sizeof k->name, "%s", name);
     add_inputs(k, r);
     for (int i = random_in(r, 0, 4); i > 0; i--)

@@ -1,5 +1,4 @@
-# A few hundred random programs, always the same ones for one C compiler (it chooses the order of arguments); `make fuzz`
-# draws new ones until something fails.
+# A few hundred random programs, always the same ones; `make fuzz` draws new ones.
 set -eu
 count=240
 case $CONFIG in asan | tsan) count=48 ;; esac

@@ -102,7 +102,9 @@ bool define_recurrence(Kernel *k, Random *r, Kind kind) {
 bool define_wave(Kernel *k, Random *r, Kind kind) {
     static const int before[][MOST_RANK] = {{-1, 0, 0}, {0, -1, 0}, {-1, -1, 0}, {-1, 1, 0}, {-2, 0, 0}, {0, -2, 0}, {-1, -2, 0}, {-2, 1, 0}};
     Tensor *t = tensor_new(k, r, kind, random_chance(r, 85) ? 2 : 3);
-    int way[MOST_RANK] = {random_chance(r, 80) ? 1 : -1, random_chance(r, 80) ? 1 : -1, 1};
+    int way[MOST_RANK] = {[2] = 1};
+    for (int d = 0; d < 2; d++)
+        way[d] = random_chance(r, 80) ? 1 : -1;
     Offsets o = {.n = random_in(r, 2, MOST_OFFSETS)};
     for (int i = 0; i < o.n; i++) {
         const int *from = before[random_below(r, sizeof before / sizeof *before)];
@@ -217,8 +219,11 @@ static Type field_type(Random *r) {
 
 bool define_time(Kernel *k, Random *r, Kind kind) {
     bool whole = kind == OUTPUT && random_chance(r, 30);      // the output is the history itself
-    Field f = {.shifted = random_chance(r, 40), .in_place = random_chance(r, 25), .rim = random_chance(r, 40)};
-    f.u = field_new(k, r, whole ? OUTPUT : LOCAL, random_in(r, 0, 2), field_type(r));
+    Field f = {.shifted = random_chance(r, 40)};
+    f.in_place = random_chance(r, 25);
+    f.rim = random_chance(r, 40);
+    int space = random_in(r, 0, 2);
+    f.u = field_new(k, r, whole ? OUTPUT : LOCAL, space, field_type(r));
     f.number = k->n - 1;
     define_field(k, r, &f);
     if (!whole)

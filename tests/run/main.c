@@ -132,6 +132,7 @@ static void add_all(void) {
     add_polybench();
     add_casts();
     add_mutate();
+    add_outside();
     add_speed();
 }
 

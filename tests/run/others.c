@@ -1,6 +1,6 @@
 // Groups that only call something else: the unit tests, and shell scripts.
 //
-// A script tests/{cli,install,arm64}/*.sh or tests/fuzz/{random,modelled}.sh runs in a temporary folder with SOURCE, BUILD, PTOC, CC and CONFIG set;
+// A script tests/{cli,install,arm64}/*.sh or tests/fuzz/{random,modelled,same,ends}.sh runs in a temporary folder with SOURCE, BUILD, PTOC, CC and CONFIG set;
 // exit code 0 is a pass, 77 a skip (its output says why). One that ends with a line of counts is counted by that.
 #include "run.h"
 
@@ -37,7 +37,9 @@ void add_scripts(void) {
     for (size_t i = 0; i < (setup.sanitized ? 1 : sizeof groups / sizeof groups[0]); i++)
         for (char **f = files(text("%s/tests/%s", setup.source, groups[i]), ".sh"); *f; f++)
             add_script(groups[i], *f);
-    add_script("fuzz", text("%s/tests/fuzz/random.sh", setup.source));
+    static const char *const fuzz[] = {"random", "same", "ends"};
+    for (int i = 0; i < (setup.sanitized ? 1 : 3); i++)
+        add_script("fuzz", text("%s/tests/fuzz/%s.sh", setup.source, fuzz[i]));
     if (!setup.threads)
         add_script("fuzz", text("%s/tests/fuzz/modelled.sh", setup.source));
 }

@@ -47,6 +47,7 @@ void add_casts(void);
 void add_mutate(void);
 void add_manual(void);
 void add_scripts(void);
+void add_outside(void);
 void add_speed(void);
 
 // In a test: prints to its log.
