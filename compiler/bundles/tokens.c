@@ -2,8 +2,9 @@
 //
 // A buffer's operations follow each other within an iteration (what is written is read), and through its slots: what fills
 // slot k again waits for what read it last, as many groups of iterations ago as there are slots. Operations of one
-// unit run in order by themselves, and a wait holds for all that its core issues later. So of several needs for one operation the
-// earliest is enough, and a need is met, too, by a wait for a later operation of the same unit.
+// unit run in order by themselves, and a wait holds for all that its core issues later. So what a chain of other waits and of
+// units' orders keeps in order needs no token: of the needs, what is left has no other (the transitive reduction of
+// happens-before). Test: tests/golden/bundles/tokens.pto
 #include "bundles/tokens.h"
 
 // ---- when -------------------------------------------------------------------------------------------------------------------
@@ -36,15 +37,59 @@ static bool not_before(const Scheduling *s, const MoveOp *to, int d, const MoveO
     return far > 0 || (far == 0 && s->position[to->id] >= s->position[from->id]);
 }
 
-// Both wait in every iteration: which iteration of its operation did the last wait of `by`, before `n` waits, see? (One that
-// exists whenever that of `n` does: in the first and last steps, too, there has to be something that was waited for.)
-static bool meets_always(const Scheduling *s, const Need *by, const Need *n)
+// The first iteration of `to`, counted from that of `from`, that is issued at or after it.
+static int first_after(const Scheduling *s, const MoveOp *from, const MoveOp *to)
 {
-    if (by->from->unit != n->from->unit)
-        return false;
-    int d = n->to->stage - by->to->stage - (s->position[by->to->id] > s->position[n->to->id]);
-    int later = (d < 0 ? d : 0) - by->distance + n->distance;
-    return later >= 0 && not_before(s, by->from, later, n->from);
+    return from->stage - to->stage + (s->position[to->id] < s->position[from->id]);
+}
+
+static bool is_always(When w) { return !w.first && !w.last; }
+static bool waits_always(const Need *n) { return is_always(n->signal) && is_always(n->wait); }
+
+typedef struct { const Scheduling *s; const Need *n; int *after; bool changed; } Chains;
+
+// `op` in iteration t + at comes after n->from in iteration t. (Only iterations from t to that of n->to surely exist.)
+static void reach(Chains *c, const MoveOp *op, int at)
+{
+    at = at < 0 ? 0 : at;
+    if (!is_always(op->when) || at > c->n->distance || c->after[op->id] <= at)
+        return;
+    c->after[op->id] = at;
+    c->changed = true;
+}
+
+// What follows it on its unit, and what is issued when tokens of it were waited for, comes after it too.
+static void follow(Chains *c, const MoveOp *op)
+{
+    const Scheduling *s = c->s;
+    int at = c->after[op->id];
+    for (int i = 0; i < s->p->ops.n; i++)
+        if (s->p->ops.at[i]->unit == op->unit)
+            reach(c, s->p->ops.at[i], at + first_after(s, op, s->p->ops.at[i]));
+    for (int k = 0; k < s->needs.n; k++) {
+        const Need *by = &s->needs.at[k];
+        int waits = at + by->distance;
+        if (by == c->n || by->from != op || !waits_always(by) || waits > c->n->distance)
+            continue;
+        for (int i = 0; i < s->p->ops.n; i++)
+            reach(c, s->p->ops.at[i], waits + first_after(s, by->to, s->p->ops.at[i]));
+    }
+}
+
+// All wait in every iteration: do chains of others keep these two in order?
+static bool meets_together(const Scheduling *s, const Need *n)
+{
+    Chains c = { s, n, ARENA_ARRAY(s->a, int, s->p->ops.n + 1), true };
+    for (int i = 0; i < s->p->ops.n; i++)
+        c.after[i] = INT_MAX;
+    c.after[n->from->id] = 0;
+    while (c.changed) {
+        c.changed = false;
+        for (int i = 0; i < s->p->ops.n; i++)
+            if (c.after[i] != INT_MAX)
+                follow(&c, s->p->ops.at[i]);
+    }
+    return c.after[n->to->id] <= n->distance;
 }
 
 // For the same operation, in groups that may be short.
@@ -57,20 +102,15 @@ static bool meets_group(const Scheduling *s, const Need *by, const Need *n)
     return not_before(s, n->to, n->distance - by->distance, by->to);
 }
 
-static bool is_always(When w) { return !w.first && !w.last; }
-
-static bool meets(const Scheduling *s, const Need *by, const Need *n)
-{
-    bool always = is_always(by->signal) && is_always(by->wait) && is_always(n->signal) && is_always(n->wait);
-    return always ? meets_always(s, by, n) : meets_group(s, by, n);
-}
-
 // ---- needs --------------------------------------------------------------------------------------------------------------------
 
+// By the needs that have a token, others than itself.
 static bool is_met(const Scheduling *s, const Need *n)
 {
+    if (waits_always(n))
+        return meets_together(s, n);
     for (int i = 0; i < s->needs.n; i++)
-        if (meets(s, &s->needs.at[i], n))
+        if (&s->needs.at[i] != n && meets_group(s, &s->needs.at[i], n))
             return true;
     return false;
 }
@@ -92,21 +132,34 @@ static void add_need(Scheduling *s, Needs *all, MoveOp *from, MoveOp *to, int le
     VEC_PUSH(s->a, all, n);
 }
 
-static void give_token(Scheduling *s, Need n)
+static void give_token(Scheduling *s, Need *n)
 {
-    int at = n.from->signal[0] < 0 ? 0 : 1;
-    if (n.from->signal[at] >= 0) {
+    int at = n->from->signal[0] < 0 ? 0 : 1;
+    if (n->from->signal[at] >= 0) {
         s->problem = "an operation would have to signal more than two tokens";
         return;
     }
-    n.token = s->p->tokens.n;
-    n.from->signal[at] = n.token;
-    n.from->signals[at] = n.signal;
-    const char *name = arena_printf(s->a, "%s%d", n.distance ? "free" : "full", n.token);
-    int ahead = n.to->stage - n.from->stage;
-    int depth = n.distance + (ahead > 0 ? ahead : 0) + 1;
-    VEC_PUSH(s->a, &s->p->tokens, ((Token){ name, n.distance, depth }));
-    VEC_PUSH(s->a, &s->needs, n);
+    n->token = s->p->tokens.n;
+    n->from->signal[at] = n->token;
+    n->from->signals[at] = n->signal;
+    const char *name = arena_printf(s->a, "%s%d", n->distance ? "free" : "full", n->token);
+    int ahead = n->to->stage - n->from->stage;
+    int depth = n->distance + (ahead > 0 ? ahead : 0) + 1;
+    VEC_PUSH(s->a, &s->p->tokens, ((Token){ name, n->distance, depth }));
+}
+
+// Of needs that were there before it, one may be met once others are: what is left is met by nothing else.
+static void reduce(Scheduling *s)
+{
+    for (int i = 0; i < s->needs.n;) {
+        if (!is_met(s, &s->needs.at[i])) {
+            i++;
+            continue;
+        }
+        for (int k = i + 1; k < s->needs.n; k++)
+            s->needs.at[k - 1] = s->needs.at[k];
+        s->needs.n--;
+    }
 }
 
 bool tokens_choose(Scheduling *s)
@@ -126,8 +179,11 @@ bool tokens_choose(Scheduling *s)
                 best = k;
         done[best] = true;
         if (!is_met(s, &all.at[best]))
-            give_token(s, all.at[best]);
+            VEC_PUSH(s->a, &s->needs, all.at[best]);
     }
+    reduce(s);
+    for (int i = 0; i < s->needs.n && !s->problem; i++)
+        give_token(s, &s->needs.at[i]);
     return !s->problem;
 }
 

@@ -119,8 +119,8 @@ static int make_context(Call *c)
     const char *error = pto_context_error(c->context);
     if (*error)
         return complain(EXIT_USER, "%s", error);
-    pto_model_options model = {.timing_only = c->options->timing_only, .unchecked = c->options->timing_only};
-    if (c->options->timing_only && pto_context_model(c->context, &model) != PTO_OK)
+    pto_model_options model = {.timing_only = c->options->timing_only, .unchecked = c->options->timing_only, .max_cycles = c->options->max_cycles};
+    if ((c->options->timing_only || c->options->max_cycles) && pto_context_model(c->context, &model) != PTO_OK)
         return complain(EXIT_INTERNAL, "out of memory");
     return 0;
 }

@@ -3,6 +3,8 @@
 
 #include "data/element.h"
 
+#include <ptort/model.h>
+
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,7 +251,8 @@ static void add_setting(Check *c, pto_mode mode, int threads)
 {
     pto_options options = {.threads = threads, .mode = mode};
     Setting s = {.mode = mode, .threads = threads, .context = c->nsettings < MAX_CONTEXTS ? pto_context_new(&options) : NULL};
-    if (s.context)
+    pto_model_options model = {.max_cycles = c->job->max_cycles};
+    if (s.context && (!model.max_cycles || pto_context_model(s.context, &model) == PTO_OK))
         c->settings[c->nsettings++] = s;
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     const TilingSteps *steps;    // whose edges are tried as well; may be NULL
     uint64_t seed;
     int64_t effort;
+    int64_t max_cycles;          // of a call on a modelled machine; 0: the runtime's
     int threads;                 // only this many; 0: 1, 2, 3 and all
     const char *mode;            // only this one; NULL: all
     bool progress;

@@ -70,7 +70,7 @@ static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const ch
         return complain(EXIT_INTERNAL, "the emitted code has no kernel '%s' of this signature", k->name);
     CheckJob job = {
         .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .machine_set = o->machine_set, .values = &o->values, .dims = &o->dims,
-        .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort,
+        .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort, .max_cycles = o->max_cycles,
         .tilings = &loaded->text.tilings, .steps = &loaded->text.steps, .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
     };
     CheckResult result;

@@ -153,6 +153,11 @@ static bool set_repeat(Parser *p, const char *v)
 static bool set_html(Parser *p, const char *v) { p->o->html = v; return *v || fail(p, "--html needs a file"); }
 static bool set_timing_only(Parser *p, const char *v) { p->o->timing_only = true; return true; }
 
+static bool set_max_cycles(Parser *p, const char *v)
+{
+    return read_number(v, 1, INT64_C(1000000000000000), &p->o->max_cycles) || fail(p, "--max-cycles needs a number from 1 to 10^15, not '%s'", v);
+}
+
 static bool set_events(Parser *p, const char *v)
 {
     return read_number(v, 0, INT64_C(1000000000), &p->o->events) || fail(p, "--events needs a number from 0 to 1000000000, not '%s'", v);
@@ -173,6 +178,7 @@ const Option options_table[] = {
     {"--mode", "MODE", TAKES_VALUE, FOR_LOADED, set_mode, "auto, serial, static, dynamic or wave", "auto serial static dynamic wave"},
     {"--repeat", "N", TAKES_VALUE, FOR_RUN, set_repeat, "call N times and report the median time", NULL},
     {"--timing-only", NULL, TAKES_NONE, FOR_RUN | FOR_PROFILE, set_timing_only, "modelled machines: count cycles, compute no values", NULL},
+    {"--max-cycles", "N", TAKES_VALUE, FOR_LOADED, set_max_cycles, "modelled machines: a call that takes more cycles is an error; the default is 10^10", NULL},
     {"--events", "N", TAKES_VALUE, FOR_PROFILE, set_events, "operations in the trace at most, the default is 200000; totals count all", NULL},
     {"--dim", "NAME=N", TAKES_VALUE, FOR_CHECK, set_dim, "a dimension's size (may be repeated for several sizes)", NULL},
     {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes", NULL},

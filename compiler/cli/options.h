@@ -54,6 +54,7 @@ typedef struct {
     int64_t effort;                 // check: bound on the work, in operations
     int repeat;                     // run
     bool timing_only;               // run, profile
+    int64_t max_cycles;             // run, check, profile: of one call on a modelled machine; 0: not given
     const char *html;               // profile: the report, or NULL
     int64_t events;                 // profile: operations in the trace at most
 } Options;

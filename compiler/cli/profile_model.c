@@ -350,7 +350,7 @@ static void settle(Recorder *r, const pto_model_totals *t)
 int profile_model(Profile *p)
 {
     Recorder r = {.p = p, .shown_core = -1};
-    pto_model_options options = {.timing_only = p->call->options->timing_only, .event = on_event, .user = &r};
+    pto_model_options options = {.timing_only = p->call->options->timing_only, .max_cycles = p->call->options->max_cycles, .event = on_event, .user = &r};
     if (pto_context_model(p->call->context, &options) != PTO_OK)
         return complain(EXIT_INTERNAL, "out of memory");
     int code = call_kernel(p->call);

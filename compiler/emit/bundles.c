@@ -394,8 +394,10 @@ const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs)
     int q = operand_of(e, t);
     const Operand *o = &e->nest->operand[q];
     const char *sum = arena_printf(e->a, "pto_at%d", q);
-    for (int d = 0; d < o->rank; d++)
-        sum = is_dense(o, d) ? arena_printf(e->a, "%s + (%s)", sum, subs[d]) : arena_printf(e->a, "%s + (%s)*pto_s%d_%d", sum, subs[d], q, d);
+    for (int d = 0; d < o->rank; d++) {
+        const char *x = e->wary ? arena_printf(e->a, "pto_boxed(pto_w, pto_all, %d, %d, %s)", q, d, subs[d]) : subs[d];
+        sum = is_dense(o, d) ? arena_printf(e->a, "%s + (%s)", sum, x) : arena_printf(e->a, "%s + (%s)*pto_s%d_%d", sum, x, q, d);
+    }
     return arena_printf(e->a, "pto_x%d[%s]", q, sum);
 }
 
@@ -408,6 +410,152 @@ static void know_box(Emit *e, const MoveOp *op, int i)
     Expr *hi = box->hi ? box->hi : expr_int(e->a, DT_INDEX, LARGEST_EXTENT / 2, nowhere);
     exact_know(e, op->lo[i], lo, hi);
     exact_know(e, op->hi[i], lo, hi);
+}
+
+// ---- subscripts of a nest -------------------------------------------------------------------------------------------------
+
+// A nest runs over its box, so that bounds of what it reads and writes are known before it begins: they are held against the
+// boxes of its operands. Where an element may not be read after all, or bounds are not known, each subscript is looked at.
+
+typedef struct { Emit *e; const MoveOp *op; VEC(const char *) spans; bool known, wary; } Subscripts;
+
+static const Node *loop_of(const MoveOp *op, const Index *index)
+{
+    const Node *n = op->node;
+    while (n->kind == NODE_LOOP && n->index != index)
+        n = n->body.at[0];
+    return n->kind == NODE_LOOP ? n : NULL;
+}
+
+typedef struct { const char *lo, *hi; } Bounds;
+
+static bool bounds(Subscripts *s, const Expr *x, Bounds *b);
+
+static bool bounds2(Subscripts *s, const Expr *x, Bounds *a, Bounds *b)
+{
+    return bounds(s, x->args[0], a) && bounds(s, x->args[1], b);
+}
+
+static const char *far2(Subscripts *s, const char *f, const char *x, const char *y) { return arena_printf(s->e->a, "pto_far_%s(%s, %s)", f, x, y); }
+
+static Bounds negated(Subscripts *s, Bounds b)
+{
+    return (Bounds){ arena_printf(s->e->a, "pto_far_neg(%s)", b.hi), arena_printf(s->e->a, "pto_far_neg(%s)", b.lo) };
+}
+
+static bool bounds_of_product(Subscripts *s, const Expr *x, Bounds *b)
+{
+    const Expr *factor = x->args[x->args[0]->op == OP_CONST ? 0 : 1], *other = x->args[x->args[0]->op == OP_CONST ? 1 : 0];
+    Bounds y;
+    if (factor->op != OP_CONST || !bounds(s, other, &y))
+        return false;
+    const char *n = c_index(s->e, factor);
+    *b = (Bounds){ far2(s, "mul", factor->i < 0 ? y.hi : y.lo, n), far2(s, "mul", factor->i < 0 ? y.lo : y.hi, n) };
+    return true;
+}
+
+static bool bounds(Subscripts *s, const Expr *x, Bounds *b)
+{
+    Arena *a = s->e->a;
+    Bounds y, z;
+    const Node *l;
+    switch ((int)x->op) {
+    case OP_CONST: case OP_DIM:
+        b->lo = b->hi = c_index(s->e, x);
+        return true;
+    case OP_INDEX:
+        l = loop_of(s->op, x->index);
+        b->lo = c_index(s->e, l ? l->index->lo : x);
+        b->hi = l ? arena_printf(a, "%s - 1", c_index(s->e, l->index->hi)) : b->lo;
+        return true;
+    case OP_ADD:
+        if (!bounds2(s, x, &y, &z))
+            return false;
+        *b = (Bounds){ far2(s, "add", y.lo, z.lo), far2(s, "add", y.hi, z.hi) };
+        return true;
+    case OP_SUB:
+        if (!bounds2(s, x, &y, &z))
+            return false;
+        z = negated(s, z);
+        *b = (Bounds){ far2(s, "add", y.lo, z.lo), far2(s, "add", y.hi, z.hi) };
+        return true;
+    case OP_NEG:
+        if (!bounds(s, x->args[0], &y))
+            return false;
+        *b = negated(s, y);
+        return true;
+    case OP_MUL: return bounds_of_product(s, x, b);
+    case OP_FLOORDIV:
+        if (x->args[1]->op != OP_CONST || x->args[1]->i < 1 || !bounds(s, x->args[0], &y))
+            return false;
+        *b = (Bounds){ far2(s, "div", y.lo, c_index(s->e, x->args[1])), far2(s, "div", y.hi, c_index(s->e, x->args[1])) };
+        return true;
+    default: return false;
+    }
+}
+
+static void add_access(Subscripts *s, int q, Expr *const *subs)
+{
+    Emit *e = s->e;
+    const Operand *o = &s->op->operand[q];
+    for (int d = 0; d < o->rank; d++) {
+        Bounds b;
+        if (!bounds(s, subs[d], &b)) {
+            s->known = false;
+            s->wary = true;
+            return;
+        }
+        const char *one = arena_printf(e->a, "(pto_w, %d, %d, %s, %s)", q, d, b.lo, b.hi);
+        bool there = false;
+        for (int i = 0; i < s->spans.n && !there; i++)
+            there = strcmp(s->spans.at[i], one) == 0;
+        if (!there)
+            VEC_PUSH(e->a, &s->spans, one);
+    }
+}
+
+static const char *all_of(const Subscripts *s, const char *function)
+{
+    const char *all = s->known ? "" : "0";
+    for (int i = 0; s->known && i < s->spans.n; i++)
+        all = arena_printf(s->e->a, "%s%s%s%s", all, i ? " && " : "", function, s->spans.at[i]);
+    return *all ? all : "1";
+}
+
+static void add_reads(Subscripts *s, const Expr *x, bool maybe)
+{
+    if (!x)
+        return;
+    bool choice = x->op == OP_SELECT || x->op == OP_AND || x->op == OP_OR;
+    for (int i = 0; i < x->n; i++)
+        add_reads(s, x->args[i], maybe || (choice && i > 0));
+    if (x->op != OP_READ || (x->tensor->rank == 0 && x->tensor->kind == TENSOR_INPUT))
+        return;
+    s->wary = s->wary || maybe || x->outside;
+    add_access(s, operand_of(s->e, x->tensor), x->args);
+}
+
+// Says whether subscripts have to be looked at one by one; before that, what holds for all of them.
+static void emit_subscripts(Emit *e, const MoveOp *op)
+{
+    const Node *n = op->node;
+    while (n->kind == NODE_LOOP)
+        n = n->body.at[0];
+    Subscripts s = { .e = e, .op = op, .known = true, .wary = n->guards.n > 0 || n->op == OPK_SCAN };
+    add_access(&s, 0, n->subs);
+    if (n->op == OPK_SCAN)
+        add_access(&s, 0, n->previous);
+    add_reads(&s, n->value, false);
+    add_reads(&s, n->first, false);
+    for (int i = 0; i < n->guards.n; i++)
+        add_reads(&s, n->guards.at[i], false);
+    e->wary = s.wary;
+    if (s.wary)
+        c_line(e, "const int pto_all = %s;", all_of(&s, "pto_within"));
+    else if (s.spans.n) {
+        c_line(e, "if (!(%s))", all_of(&s, "pto_holds"));
+        c_line(e, "    return;");
+    }
 }
 
 static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int number)
@@ -432,9 +580,11 @@ static void emit_nest(Emit *e, FILE *out, const MoveOp *op, const char *tag, int
             if (!is_dense(o, d))
                 c_line(e, "const int64_t pto_s%d_%d = pto_w->place[%d].stride[%d];", q, d, q, d);
     }
+    emit_subscripts(e, op);
     Node root = { .kind = NODE_SEQ };
     VEC_PUSH(e->a, &root.body, op->node);
     c_body(e, &root);
+    e->wary = false;
     const char *text = buffer_take(e->a, &body);
     fprintf(out, "static PTO_TARGET void %s(const pto_work *pto_w)\n{\n    const struct %s *const f = pto_w->frame;\n    (void)f;\n", name_own(e, "nest%s_%d", tag, number), name_own(e, "frame"));
     c_used(e, out, text);

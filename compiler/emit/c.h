@@ -57,6 +57,7 @@ typedef struct {
     NameSlot *names;              // a hash table of the names that indices must not take
     int nslots, nnames;
     Vec *vec;                     // NULL: scalar code
+    bool wary;                    // a nest whose subscripts are looked at one by one
     bool counts;                  // a task of a scalar unit: operations are counted, accesses to memory are told to the model
     bool stores;                  // the place that is being written out is stored to
     Values *values;               // by grid: the numbers that its launch passes

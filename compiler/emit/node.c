@@ -222,7 +222,7 @@ static void loop(Emit *e, const Node *n)
     }
     int scope = e->bound.n;
     const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi);
-    if (n->unroll > 1 && n->lanes <= 1) {
+    if (n->unroll > 1 && n->lanes <= 1 && !e->counts) {
         c_line(e, "{");
         e->indent++;
         unrolled(e, n, lo, hi);
@@ -232,7 +232,9 @@ static void loop(Emit *e, const Node *n)
     }
     const char *i = name_bind(e, n->index);
     exact_step(e, n->index, n->step);
-    if (n->step == 1)
+    if (e->counts)
+        c_line(e, "for (int64_t %s = %s; %s < %s && pto_goes_on(pto_s); %s += %lld) {", i, lo, i, hi, i, (long long)n->step);
+    else if (n->step == 1)
         c_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", i, lo, i, hi, i);
     else
         c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", i, lo, i, hi, i, (long long)n->step);

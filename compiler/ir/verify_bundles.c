@@ -142,9 +142,13 @@ static bool check_read(Expr *e, void *data)
     Reads *r = data;
     if (e->op != OP_READ || !r->good || (e->tensor->rank == 0 && e->tensor->kind == TENSOR_INPUT))
         return r->good;
-    bool found = false;
-    for (int q = 0; q < r->op->noperands; q++)
-        found = found || (r->op->operand[q].tensor == e->tensor && r->op->operand[q].rank == e->tensor->rank);
+    bool found = false, fits = true;
+    for (int q = 0; q < r->op->noperands; q++) {
+        bool mine = r->op->operand[q].tensor == e->tensor;
+        found = found || mine;
+        fits = fits && (!mine || r->op->operand[q].rank == e->tensor->rank);
+    }
+    found = found && fits;
     r->good = found || irverify_bad(&r->t->v, "it reads `%s`, and has no operand of it", e->tensor->name);
     return r->good;
 }
@@ -193,6 +197,18 @@ static bool computes(BundleVerifier *t, const MoveOp *op, const Node *n)
     return value(t, op, n->value, n->tensor->type);
 }
 
+// What a nest does is what its box says: each loop runs over the bounds of one index.
+static bool over_box(BundleVerifier *t, const MoveOp *op, const Node *n, unsigned *seen)
+{
+    const Expr *lo = n->index->lo, *hi = n->index->hi;
+    for (int d = 0; d < op->rank; d++)
+        if (lo->op == OP_INDEX && hi->op == OP_INDEX && lo->index == op->lo[d] && hi->index == op->hi[d] && !(*seen >> d & 1)) {
+            *seen |= 1u << d;
+            return n->step == 1 || irverify_bad(&t->v, "a loop in a nest leaves points out");
+        }
+    return irverify_bad(&t->v, "a loop in a nest runs over the bounds of one index of its box");
+}
+
 static bool nest(BundleVerifier *t, const MoveOp *op)
 {
     int outer = t->v.scope.n;
@@ -210,12 +226,14 @@ static bool nest(BundleVerifier *t, const MoveOp *op)
     }
     const Node *n = op->node;
     bool good = true;
+    unsigned seen = 0;
     for (; good && n && n->kind == NODE_LOOP; n = n->body.n == 1 && !n->locals.n ? n->body.at[0] : NULL) {
-        good = n->index && n->index->name && irverify_index(&t->v, n->index->lo, "bound") && irverify_index(&t->v, n->index->hi, "bound");
+        good = n->index && n->index->name && irverify_index(&t->v, n->index->lo, "bound") && irverify_index(&t->v, n->index->hi, "bound") && over_box(t, op, n, &seen);
         if (good && (n->step < 1 || n->lanes > 1 || n->lanes < 0 || n->unroll != 1))
             good = irverify_bad(&t->v, "a loop in a nest runs point by point");
         VEC_PUSH(t->v.arena, &t->v.scope, n->index);
     }
+    good = good && (seen == (1u << op->rank) - 1 || irverify_bad(&t->v, "an index of the box without a loop over its bounds"));
     good = good && ((n && n->kind == NODE_OP && n->eq) || irverify_bad(&t->v, "a nest is loops around one operation on elements")) && computes(t, op, n);
     t->v.scope.n = outer;
     return good;

@@ -396,8 +396,11 @@ static const struct { const char *lines, *message; } in_loop[] = {
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); init `y.sum`: `y.sum`[0, 0] = sum(); } }", "it computes another equation"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); box a..b: 0; map y: y[0, 0] = f32(1.0); } }", "a box says start, size"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); box 0..b: 0, 1; map y: y[0, 0] = f32(1.0); } }", "a nest has a box"},
-    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); for i in 0..2: serial, lanes(4) { map y: y[i, 0] = f32(1.0); } } }", "a loop in a nest runs point by point"},
-    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); for i in 0..2: serial { } } }", "a nest is loops around one operation"},
+    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); box a..b: 0, 2; for i in a..b: serial, lanes(4) { map y: y[i, 0] = f32(1.0); } } }", "a loop in a nest runs point by point"},
+    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); for i in 0..2: serial { map y: y[i, 0] = f32(1.0); } } }", "a loop in a nest runs over the bounds of one index of its box"},
+    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); box a..b: 0, 2; for i in a..b: serial, step(2) { map y: y[i, 0] = f32(1.0); } } }", "a loop in a nest leaves points out"},
+    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); box a..b: 0, 2; map y: y[0, 0] = f32(1.0); } }", "an index of the box without a loop over its bounds"},
+    {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); box a..b: 0, 2; for i in a..b: serial { } } }", "a nest is loops around one operation"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); map y: y[0, 0] = f32(1.0); map y: y[0, 0] = f32(1.0); } }", "only a nest computes, and one operation"},
 };
 

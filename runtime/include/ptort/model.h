@@ -125,8 +125,8 @@ typedef enum {
 } pto_kind;
 
 // Where the operation of `compute` finds an operand: element [0, 0, ...] of it is base[at] (of its type), strides count elements.
-// (`at` alone may lie outside; the elements of the nest do not.)
-typedef struct pto_place { void *base; int64_t at, stride[PTO_MAX_DIMS]; } pto_place;
+// (`at` alone may lie outside; the elements of the nest do not.) Subscripts stay in [lo, hi).
+typedef struct pto_place { void *base; int64_t at, stride[PTO_MAX_DIMS], lo[PTO_MAX_DIMS], hi[PTO_MAX_DIMS]; } pto_place;
 
 typedef struct pto_work {
     const pto_place *place;      // by operand
@@ -136,9 +136,51 @@ typedef struct pto_work {
 } pto_work;
 typedef void (*pto_compute)(const pto_work *w);
 
+// Reports that subscript x, of dimension d of an operand, leaves its box: a fault. Returns one that does not.
+PTO_API int64_t pto_outside(const pto_work *w, int operand, int d, int64_t x);
+
+// Do all subscripts [lo, hi] stay inside?
+static inline int pto_within(const pto_work *w, int operand, int d, int64_t lo, int64_t hi)
+{
+    return lo >= w->place[operand].lo[d] && hi < w->place[operand].hi[d];
+}
+
+// The same, and it is a fault where they do not.
+static inline int pto_holds(const pto_work *w, int operand, int d, int64_t lo, int64_t hi)
+{
+    if (pto_within(w, operand, d, lo, hi))
+        return 1;
+    (void)pto_outside(w, operand, d, lo < w->place[operand].lo[d] ? lo : hi);
+    return 0;
+}
+
+// x, if that is inside; `all`: it is known.
+static inline int64_t pto_boxed(const pto_work *w, int all, int operand, int d, int64_t x)
+{
+    return all || pto_within(w, operand, d, x, x) ? x : pto_outside(w, operand, d, x);
+}
+
+// Bounds of subscripts: what is beyond all numbers stays there.
+#define PTO_FAR (INT64_C(1) << 61)
+static inline int pto_is_far(int64_t x) { return x >= PTO_FAR || x <= -PTO_FAR; }
+static inline int64_t pto_far_add(int64_t x, int64_t y) { return pto_is_far(x) ? x : pto_is_far(y) ? y : x + y; }
+static inline int64_t pto_far_neg(int64_t x) { return pto_is_far(x) ? (x > 0 ? -PTO_FAR : PTO_FAR) : -x; }
+static inline int64_t pto_far_mul(int64_t x, int64_t y)
+{
+    const int negative = (x < 0) != (y < 0);
+    if (x == 0 || y == 0)
+        return 0;
+    if (pto_is_far(x) || pto_is_far(y) || (x < 0 ? -x : x) > PTO_FAR / (y < 0 ? -y : y))
+        return negative ? -PTO_FAR : PTO_FAR;
+    return x * y;
+}
+static inline int64_t pto_far_div(int64_t x, int64_t y) { return pto_is_far(x) ? x : x / y - (x % y < 0); }       // y > 0, rounds down
+
 // What a scalar operation does is counted as it does it: the emitted code adds to `operations` and calls pto_touch for
 // every element of a tensor that it reads or writes.
-typedef struct pto_scalar { int64_t operations; struct pto_model *model; } pto_scalar;
+// `most`: turns of loops that it may still make; below 0 it has to end.
+typedef struct pto_scalar { int64_t operations; struct pto_model *model; int64_t most; } pto_scalar;
+static inline int pto_goes_on(pto_scalar *s) { return --s->most >= 0; }
 typedef void (*pto_scalar_task)(pto_scalar *s, void *frame, const int64_t tile[4]);
 // Element `place` of pto_launch.tensors[tensor] is read (or written). Returns `place`.
 PTO_API void *pto_touch(pto_scalar *s, int tensor, const void *place, int write);
@@ -276,7 +318,9 @@ typedef struct pto_model_options {
     uint64_t jitter;             // not 0: latencies are drawn at random from this seed (results must not depend on it)
     void (*event)(void *user, const pto_event *e);       // NULL: none
     void *user;
+    int64_t max_cycles;          // a call that takes more is a fault; 0: PTO_MAX_CYCLES
 } pto_model_options;
+#define PTO_MAX_CYCLES INT64_C(10000000000)
 
 // Options of the model for the calls that follow. NULL: the default ones.
 PTO_API pto_status pto_context_model(pto_context *ctx, const pto_model_options *options);

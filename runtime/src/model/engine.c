@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 bool engine_push(Launch *L, int64_t cycle, Happening kind, int core, int slot, void *what) {
-    if (cycle >= MOST_NUMBER)
-        return model_fault(L, "limit", NULL, "the program takes more than %lld cycles", (long long)MOST_NUMBER);
+    if (cycle > L->most_cycles)
+        return model_fault(L, "limit", NULL, "the program takes more than %lld cycles", (long long)L->most_cycles);
     return heap_push(L, &L->events, (Event){.cycle = cycle, .kind = (int)kind, .core = core, .slot = slot, .serial = L->serial++, .what = what});
 }
 
@@ -89,9 +89,12 @@ static bool start_work(Launch *L, Instance *in, Work *w) {
     case PTO_TASK: return start_task(L, in, w);
     case PTO_MULTIPLY: case PTO_NEST: break;
     }
+    int64_t leave = L->now + work_cycles(L, in, w);
+    if (leave > L->most_cycles)
+        return model_fault(L, "limit", in, "it ends after more than %lld cycles", (long long)L->most_cycles);
     if (!order_check(L, in, w) || (L->values && !execute(L, in, w)))
         return false;
-    return unit_works(L, in, w, L->now, L->now + work_cycles(L, in, w), L->machine->unit[t->slot].latency, 0);
+    return unit_works(L, in, w, L->now, leave, L->machine->unit[t->slot].latency, 0);
 }
 
 // Starts what waits in the queue of a unit that is free. What is empty goes through at once.

@@ -183,12 +183,18 @@ static bool nest_place(Launch *L, const Instance *in, const View *v, int k, pto_
     int64_t at = v->address;
     int bytes = v->of->bytes;
     *p = (pto_place){.base = view_base(L, in, v)};
+    if (v->elements == 0) {
+        p->base = &L->nowhere;               // (whatever is read of it is outside)
+        return true;
+    }
     for (int d = 0; d < v->of->rank; d++) {
         int64_t stride = v->of->dim[d].stride;
         at = wrap_sub(at, wrap_mul(v->start[d], stride));
         if (stride % bytes != 0)
             return model_fault(L, "range", in, "operand %d: a stride of %lld bytes is not one of elements", k, (long long)stride);
         p->stride[d] = stride / bytes;
+        p->lo[d] = v->lo[d];
+        p->hi[d] = v->lo[d] + v->n[d];
     }
     if (at % bytes != 0)
         return model_fault(L, "range", in, "operand %d: its address is not one of elements", k);
@@ -203,8 +209,18 @@ static bool execute_nest(Launch *L, const Instance *in, const Work *w) {
         if (!nest_place(L, in, &w->view[k], k, &places[k]))
             return false;
     place.task = in->resident->task;
+    L->nest = in;
     o->table->compute(&(pto_work){.place = places, .lo = w->lo, .hi = w->hi, .frame = L->l->frame, .ctx = L->ctx});
-    return true;
+    return L->status == PTO_OK;
+}
+
+int64_t pto_outside(const pto_work *w, int operand, int d, int64_t x) {
+    Launch *L = w->ctx->model->launch;
+    const pto_place *p = &w->place[operand];
+    if (L->status == PTO_OK)
+        model_fault(L, "range", L->nest, "subscript %lld of operand %d is outside of its box, %lld..%lld in dimension %d", (long long)x, operand, (long long)p->lo[d],
+                    (long long)p->hi[d] - 1, d);
+    return p->lo[d];
 }
 
 bool execute(Launch *L, const Instance *in, const Work *w) {
@@ -235,25 +251,31 @@ static void touch_line(Launch *L, int tensor, int64_t at, int64_t bytes, int wri
         }
 }
 
+// After a fault the task has to end: its loops do.
+static void *touch_nowhere(pto_scalar *s) {
+    s->most = 0;
+    return &s->model->launch->nowhere;
+}
+
 void *pto_touch(pto_scalar *s, int tensor, const void *at, int write) {
     Launch *L = s->model->launch;
     if (L->status != PTO_OK)
-        return &L->nowhere;
+        return touch_nowhere(s);
     if (tensor < 0 || tensor >= L->l->ntensors) {
         model_fault(L, "range", L->scalar, "touches tensor %d of %d", tensor, L->l->ntensors);
-        return &L->nowhere;
+        return touch_nowhere(s);
     }
     const pto_ddr *t = &L->l->tensors[tensor];
     uintptr_t begin = (uintptr_t)t->data, address = (uintptr_t)at;
     if (address < begin || address - begin > (uintptr_t)t->bytes || (uintptr_t)t->bytes - (address - begin) < (uintptr_t)t->element) {
         int64_t offset = address < begin ? -(int64_t)(begin - address) : (int64_t)(address - begin);
         model_fault(L, "range", L->scalar, "touches byte %lld of %s, of %lld", (long long)offset, t->name, (long long)t->bytes);
-        return &L->nowhere;
+        return touch_nowhere(s);
     }
     int64_t offset = (int64_t)(address - begin);
     touch_line(L, tensor, offset, t->element, write != 0);
     if (!order_touch(L, L->scalar, tensor, offset, t->element, write != 0))
-        return &L->nowhere;
+        return touch_nowhere(s);
     return (void *)address;
 }
 
@@ -276,7 +298,8 @@ static bool touched_new(Launch *L, Work *w) {
 
 bool execute_task(Launch *L, Instance *in, Work *w, int64_t *operations) {
     const Op *o = &L->ops[in->op];
-    pto_scalar s = {.model = L->model};
+    int64_t most = L->most_cycles - L->now;
+    pto_scalar s = {.model = L->model, .most = most};
     if (!touched_new(L, w))
         return false;
     memset(w->touched, 0, (size_t)L->l->ntensors * sizeof *w->touched);
@@ -285,6 +308,8 @@ bool execute_task(Launch *L, Instance *in, Work *w, int64_t *operations) {
     L->scalar_path = o->path;
     place.task = in->resident->task;
     o->table->scalar(&s, L->l->frame, in->resident->tile);
+    if (s.most < 0 && L->status == PTO_OK)
+        model_fault(L, "limit", in, "it makes more than %lld turns", (long long)most);
     L->scalar = NULL;
     add_touched(L, w);
     *operations = s.operations < 0 ? 0 : least(s.operations, MOST_NUMBER);

@@ -139,6 +139,7 @@ pto_status pto_launch_bundles(pto_context *ctx, const pto_launch *l) {
     call_begin(m);
     Launch L = {.model = m, .ctx = ctx, .l = l, .machine = l->machine, .program = l->program, .values = !m->options.timing_only, .unchecked = m->options.unchecked};
     L.random = m->options.jitter;
+    L.most_cycles = least(m->options.max_cycles > 0 ? m->options.max_cycles : PTO_MAX_CYCLES, MOST_NUMBER - 1);
     L.begin = L.now = L.end = m->clock;
     m->launch = &L;
     ctx->running = true;

@@ -253,7 +253,7 @@ struct Launch {
     bool values;
     bool unchecked;                  // accesses are taken to be in order
     uint64_t random;
-    int64_t begin, now, serial, end;
+    int64_t begin, now, serial, end, most_cycles;
     // resolved
     Op *ops;
     Bundle *bundles;
@@ -282,6 +282,7 @@ struct Launch {
     uint32_t reader_from, reader_to, reader_access;          // the last list that grew
     Reach reach;
     // the scalar operation that runs
+    const Instance *nest;            // the nest that runs
     Instance *scalar; int scalar_path; Touched *touched;
     union { int64_t number; double real; void *pointer; } nowhere;     // where touches out of range go
     // room of execute.c
