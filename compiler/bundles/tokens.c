@@ -122,9 +122,54 @@ static int key(const Scheduling *s, const Need *n)
 
 typedef VEC(Need) Needs;
 
+// ---- how many there are -------------------------------------------------------------------------------------------------------
+
+// The c of ceil(a / ceil(a / c)), which is at most that: what is cut into parts of a size that makes so many; 0: it is none.
+static int64_t parts_of(const Expr *x)
+{
+    const Expr *up = x->args[0], *size = x->args[1];
+    if (size->op != OP_MAX || !expr_is_int(size->args[1], 1) || size->args[0]->op != x->op || size->args[0]->args[1]->op != OP_CONST)
+        return 0;
+    if (up->op != OP_SUB || !expr_is_int(up->args[1], 1) || up->args[0]->op != OP_ADD || !expr_equal(up->args[0]->args[1], size))
+        return 0;
+    const Expr *whole = up->args[0]->args[0], *share = size->args[0]->args[0];
+    int64_t c = size->args[0]->args[1]->i;
+    bool same = c == 1 ? expr_equal(share, whole) : share->op == OP_ADD && expr_is_int(share->args[1], c - 1) && expr_equal(share->args[0], whole);
+    return c > 0 && same ? c : 0;
+}
+
+// An upper bound of a count; INT64_MAX: none is known.
+static int64_t most_of(const Expr *x)
+{
+    int64_t a, b;
+    switch ((int)x->op) {
+    case OP_CONST: return x->i;
+    case OP_MIN: case OP_MAX:
+        a = most_of(x->args[0]);
+        b = most_of(x->args[1]);
+        return (a < b) == (x->op == OP_MIN) ? a : b;
+    case OP_SELECT:
+        a = most_of(x->args[1]);
+        b = most_of(x->args[2]);
+        return a > b ? a : b;
+    case OP_DIV: case OP_FLOORDIV: return parts_of(x) > 0 ? parts_of(x) : INT64_MAX;
+    default: return INT64_MAX;
+    }
+}
+
+// Are there never so many groups of iterations that one waits for another?
+static bool is_never(const Scheduling *s, int level, int distance)
+{
+    int64_t groups = 1, most;
+    for (int d = 0; d < level; d++)
+        if ((most = most_of(s->p->loops.at[0].count[d])) > distance || __builtin_mul_overflow(groups, most > 1 ? most : 1, &groups))
+            return false;
+    return groups <= distance;
+}
+
 static void add_need(Scheduling *s, Needs *all, MoveOp *from, MoveOp *to, int level, int distance)
 {
-    if (from->unit == to->unit)
+    if (from->unit == to->unit || (distance > 0 && is_never(s, level, distance)))
         return;
     Need n = { from, to, level, distance, -1, last_in_group(s, from->when, level), first_in_group(s, to->when, level) };
     if (distance == 0 && !ends_before(s, n.signal, n.wait, level))
