@@ -70,6 +70,8 @@ typedef struct {
     VEC(Need) needs;              // index arithmetic that the entry has to look at
     bool inside;                  // a part of an index expression, which was looked at as a whole
     bool wide;                    // index arithmetic is written out in 128 bits: on entry, before it was looked at
+    const Node *op;               // the operation being emitted, or NULL: none, as on entry
+    int quiet;                    // above 0: faults do not count
     bool streams;                 // the function stores past the caches
     VEC(const Node *) pasts;      // the operations of the vector loop that may
 } Emit;
@@ -131,6 +133,11 @@ const char *c_value_type(DType t);                                      // of a 
 bool c_is_register(const Emit *e, const Tensor *t);                     // a local variable (on a box everything lies in a memory)
 bool c_subscript_is_data(const Expr *sub);                              // must be checked at run time
 bool c_is_linear(const Expr *sub);                                      // a sum of multiples: no min, max or division
+
+// faults.c: what operations that can fault are told beside their operands
+const char *c_fault_place(Emit *e, const Expr *x);                      // "ctx, site, equation": PTO_PLACE of ptort/kernel.h
+const char *c_fault_element(Emit *e);                                   // "PTO_AT1(i)": its PTO_ELEMENT
+const char *c_fault_check(Emit *e, const Expr *x, const char *code);    // the call that makes a fault of a code above 0
 
 // kernel.c
 bool c_is_read(Emit *e, const Tensor *t);                               // by some equation of the kernel

@@ -371,6 +371,12 @@ static const char *border_name(BorderKind k, bool u64)
     return k == BORDER_CLAMP ? "pto_clamp" : k == BORDER_WRAP ? u64 ? "pto_wrap_u64" : "pto_wrap" : u64 ? "pto_reflect_u64" : "pto_reflect";
 }
 
+static const char *inside(Emit *e, const Expr *x, int d, const char *at, const char *extent)
+{
+    const char *text = arena_printf(e->a, "%s, dimension %d", x->tensor->name, d);
+    return arena_printf(e->a, "pto_inside(%s, \"%s\", %s, %s, %s)", c_fault_place(e, x), c_string(e->a, text), at, extent, c_fault_element(e));
+}
+
 // A read with its borders and run-time checks, as a value.
 static const char *read_value(Emit *e, const Expr *x)
 {
@@ -389,8 +395,7 @@ static const char *read_value(Emit *e, const Expr *x)
             sub[d] = q;
         }
         if (bordered && (x->outside & EXPR_EMPTY_BORDER << d))
-            test = arena_printf(e->a, "%s%s >= %s && !pto_inside(%s, %d, \"%s, dimension %d\", %s, 0) ? %s : ", test, lo, hi, name_symbol(e, "ctx"), e->sites++, t->name, d, sub[d],
-                                constant(e, t->type, 0, 0));
+            test = arena_printf(e->a, "%s%s >= %s && !%s ? %s : ", test, lo, hi, inside(e, x, d, sub[d], "0"), constant(e, t->type, 0, 0));
         if (bordered)
             exact_border(e, t, d, x->args[d]);
         if (bordered && folds(t->border[d].kind)) {
@@ -401,8 +406,7 @@ static const char *read_value(Emit *e, const Expr *x)
         } else {
             const char *at = expr_is_int(t->lo[d], 0) ? sub[d] : arena_printf(e->a, "pto_sub_i64(%s, %s)", sub[d], lo);
             const char *extent = expr_is_int(t->lo[d], 0) ? hi : arena_printf(e->a, "%s - (%s)", hi, lo);
-            test = arena_printf(e->a, "%s!pto_inside(%s, %d, \"%s, dimension %d\", %s, %s) ? %s : ", test, name_symbol(e, "ctx"), 0, t->name, d, at, extent,
-                                constant(e, t->type, 0, 0));
+            test = arena_printf(e->a, "%s!%s ? %s : ", test, inside(e, x, d, at, extent), constant(e, t->type, 0, 0));
         }
     }
     const char *value = place_at(e, t, sub);
@@ -440,7 +444,8 @@ static const char *divide(Emit *e, const Expr *x, const char *f)
     bool safe = by->op == OP_CONST && by->i > 0;
     if (safe && (x->op == OP_DIV || x->op == OP_REM))
         return infix(e, x, x->op == OP_DIV ? "/" : "%");
-    return arena_printf(e->a, "pto_%s_%s(%s, %d, \"division\", %s, %s)", f, helper(x->type), name_symbol(e, "ctx"), e->sites++, c_value(e, x->args[0]), c_value(e, by));
+    const char *a = c_value(e, x->args[0]), *b = c_value(e, by);
+    return arena_printf(e->a, "pto_%s_%s(%s, %s, %s, %s)", f, helper(x->type), c_fault_place(e, x), a, b, c_fault_element(e));
 }
 
 static const char *arithmetic(Emit *e, const Expr *x)
@@ -533,6 +538,20 @@ static const char *logic(Emit *e, const Expr *x)
     return arena_printf(e->a, "(%s %s %s)", first, x->op == OP_AND ? "&&" : "||", second);
 }
 
+static const char *quiet(Emit *e, const Expr *x)
+{
+    e->quiet++;
+    const char *text = c_value(e, x->args[0]);
+    e->quiet--;
+    return text;
+}
+
+static const char *checked(Emit *e, const Expr *x)
+{
+    const char *value = c_value(e, x->args[1]);
+    return e->quiet ? value : arena_printf(e->a, "(%s, %s)", c_fault_check(e, x, c_value(e, x->args[0])), value);
+}
+
 static const char *value(Emit *e, const Expr *x)
 {
     switch ((int)x->op) {
@@ -542,6 +561,8 @@ static const char *value(Emit *e, const Expr *x)
     case OP_READ: return read_value(e, x);
     case OP_CONVERT: return c_convert(e, x->args[0]->type, x->type, c_value(e, x->args[0]));
     case OP_SELECT: return choice(e, x);
+    case OP_QUIET: return quiet(e, x);
+    case OP_CHECK: return checked(e, x);
     case OP_AND: case OP_OR: return logic(e, x);
     case OP_NOT: return arena_printf(e->a, "!%s", c_value(e, x->args[0]));
     default: break;
@@ -551,7 +572,7 @@ static const char *value(Emit *e, const Expr *x)
     case OPC_COMPARE: return comparison(e, x);
     case OPC_MATH: return rounded(e, x->type, math(e, x));
     case OPC_BITS: return bits(e, x);
-    case OPC_LEAF: case OPC_LOGIC: case OPC_NEST: case OPC_OTHER: break;
+    case OPC_LEAF: case OPC_LOGIC: case OPC_NEST: case OPC_FAULT: case OPC_OTHER: break;
     }
     return "0";
 }

@@ -104,12 +104,14 @@ static void operation(Emit *e, const Node *n)
 {
     if (e->counts)
         c_line(e, "pto_s->operations += %d;", c_operations(n));
+    e->op = n;
     switch (n->op) {
-    case OPK_MAP: assign(e, n, c_value(e, n->value)); return;
-    case OPK_INIT: assign(e, n, c_identity(e, n->reduce, n->tensor->type, false)); return;
-    case OPK_UPDATE: update(e, n); return;
-    case OPK_SCAN: scan(e, n); return;
+    case OPK_MAP: assign(e, n, c_value(e, n->value)); break;
+    case OPK_INIT: assign(e, n, c_identity(e, n->reduce, n->tensor->type, false)); break;
+    case OPK_UPDATE: update(e, n); break;
+    case OPK_SCAN: scan(e, n); break;
     }
+    e->op = NULL;
 }
 
 // ---- nodes --------------------------------------------------------------------------------------------------------

@@ -62,6 +62,10 @@ bool v_varies(Emit *e, const Expr *x)
 static bool see_hazard(Expr *x, void *data)
 {
     bool *safe = data;
+    if (x->op == OP_QUIET)
+        return false;
+    if (x->op == OP_CHECK)
+        *safe = false;
     if (x->op == OP_READ)
         for (int d = 0; d < x->n; d++)
             if (c_subscript_is_data(x->args[d]) || x->outside >= EXPR_EMPTY_BORDER)
@@ -344,6 +348,31 @@ static const char *position(Emit *e, const Expr *x)
     return lanewise(e, x);
 }
 
+static const char *quiet(Emit *e, const Expr *x)
+{
+    e->quiet++;
+    const char *text = v_expr(e, x->args[0]);
+    e->quiet--;
+    return text;
+}
+
+static const char *checked(Emit *e, const Expr *x)
+{
+    const Expr *code = x->args[0];
+    if (e->quiet)
+        return v_expr(e, x->args[1]);
+    if (!v_varies(e, code))
+        return arena_printf(e->a, "__extension__({ %s; %s; })", c_fault_check(e, x, c_value(e, code)), v_expr(e, x->args[1]));
+    const char *r = arena_printf(e->a, "r%d", e->temps++), *codes = v_expr(e, code);
+    Vec lane = *e->vec, *outer = e->vec;
+    lane.lane = true;
+    e->vec = &lane;
+    const char *check = c_fault_check(e, x, arena_printf(e->a, "%s[l]", r));
+    e->vec = outer;
+    return arena_printf(e->a, "__extension__({ const %s %s = %s; for (int l = 0; l < %d; l++) %s; %s; })", v_type(e, v_lane(e, code->type)), r, codes,
+                        e->vec->lanes, check, v_expr(e, x->args[1]));
+}
+
 const char *v_expr(Emit *e, const Expr *x)
 {
     if (!v_varies(e, x))
@@ -353,6 +382,8 @@ const char *v_expr(Emit *e, const Expr *x)
     switch ((int)x->op) {
     case OP_READ: return v_read(e, x);
     case OP_CONVERT: return convert(e, x);
+    case OP_QUIET: return quiet(e, x);
+    case OP_CHECK: return checked(e, x);
     case OP_SELECT: return v_select(e, x);
     case OP_ROUND: return v_rounded(e, x->type, call(e, "rint", x));
     default: break;
@@ -363,7 +394,7 @@ const char *v_expr(Emit *e, const Expr *x)
     case OPC_COMPARE: return compare(e, x);
     case OPC_LOGIC: return logic(e, x);
     case OPC_BITS: return bits(e, x);
-    case OPC_LEAF: case OPC_NEST: case OPC_OTHER: break;
+    case OPC_LEAF: case OPC_NEST: case OPC_FAULT: case OPC_OTHER: break;
     }
     return lanewise(e, x);
 }

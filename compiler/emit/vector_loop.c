@@ -199,12 +199,14 @@ static void scan_across(Emit *e, const Node *n)
 
 static void operation(Emit *e, const Node *n)
 {
+    e->op = n;
     switch (n->op) {
-    case OPK_MAP: put(e, n, v_expr(e, n->value)); return;
-    case OPK_INIT: put(e, n, identity(e, n, false)); return;
-    case OPK_UPDATE: update(e, n); return;
-    case OPK_SCAN: is_register(e, n->tensor) ? scan(e, n) : scan_across(e, n); return;
+    case OPK_MAP: put(e, n, v_expr(e, n->value)); break;
+    case OPK_INIT: put(e, n, identity(e, n, false)); break;
+    case OPK_UPDATE: update(e, n); break;
+    case OPK_SCAN: is_register(e, n->tensor) ? scan(e, n) : scan_across(e, n); break;
     }
+    e->op = NULL;
 }
 
 static const char *copy_suffix(Emit *e, int copies, int u)

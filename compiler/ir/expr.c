@@ -21,6 +21,18 @@ static const OpRow op_rows[OP_COUNT] = {
 #undef OP
 };
 
+enum { KIND_BITS = 2, COLUMN_BITS = 10, LINE_BITS = 19 };
+
+int32_t fault_code(FaultKind kind, int line, int column)
+{
+    int most = (1 << LINE_BITS) - 1, width = (1 << COLUMN_BITS) - 1;
+    bool fits = line <= most;
+    int at = (fits ? line : 0) << COLUMN_BITS | (!fits ? 0 : column > width ? width : column);
+    return at << KIND_BITS | (int)kind;
+}
+
+FaultKind fault_kind(int64_t code) { return (FaultKind)(code & ((1 << KIND_BITS) - 1)); }
+
 const char *op_name(Op op) { return op_rows[op].name; }
 int op_arity(Op op) { return op_rows[op].arity; }
 OpClass op_class(Op op) { return op_rows[op].class; }
@@ -139,7 +151,7 @@ static bool payload_equal(const Expr *x, const Expr *y)
     case OPC_NEST: return nest_equal(x->nest, y->nest);
     case OPC_LEAF: break;
     case OPC_OTHER: return x->op != OP_CONVERT || x->outside == y->outside;      // one must fit, the other wraps
-    case OPC_ARITH: case OPC_COMPARE: case OPC_LOGIC: case OPC_MATH: case OPC_BITS: return true;
+    case OPC_ARITH: case OPC_COMPARE: case OPC_LOGIC: case OPC_MATH: case OPC_BITS: case OPC_FAULT: return true;
     }
     if (x->op == OP_INDEX) return x->index == y->index;
     if (x->op == OP_DIM) return x->dim == y->dim;

@@ -23,7 +23,7 @@ typedef enum {
 #undef OP
     OP_COUNT
 } Op;
-typedef enum { OPC_LEAF, OPC_ARITH, OPC_COMPARE, OPC_LOGIC, OPC_MATH, OPC_BITS, OPC_NEST, OPC_OTHER } OpClass;
+typedef enum { OPC_LEAF, OPC_ARITH, OPC_COMPARE, OPC_LOGIC, OPC_MATH, OPC_BITS, OPC_NEST, OPC_FAULT, OPC_OTHER } OpClass;
 
 const char *op_name(Op op);
 int op_arity(Op op);
@@ -142,6 +142,12 @@ struct Kernel {
     VEC(Log *) logs;
     VEC(const TreeSchedule *) schedules;   // those that name it, in file order
 };
+
+// What a fault was, as a number that travels beside a value (see passes/needed.h): (line * 1024 + column) * 4 + kind, at least
+// 1; a line of 0: not known. pto_fault_needed of the runtime takes it apart.
+typedef enum { FAULT_DIVIDE = 1, FAULT_BOUNDS = 2 } FaultKind;
+int32_t fault_code(FaultKind kind, int line, int column);
+FaultKind fault_kind(int64_t code);
 
 // Constructors (all in the arena `a`; none checks types).
 Expr *expr_new(Arena *a, Op op, DType type, Range range, int n, Expr *const *args);

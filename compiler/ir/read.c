@@ -184,6 +184,8 @@ static DType result_type(Op op, Expr *const *args) {
     switch (op_class(op)) {
     case OPC_COMPARE: case OPC_LOGIC:
         return DT_BOOL;
+    case OPC_FAULT:
+        return args[op_arity(op) - 1]->type;
     case OPC_OTHER:
         return args[op == OP_SELECT ? 1 : 0]->type;
     case OPC_ARITH: case OPC_MATH: case OPC_BITS: case OPC_LEAF: case OPC_NEST:
@@ -212,7 +214,7 @@ static Op op_of_sign(TreeOp sign) {
 static bool op_of_name(const char *name, Op *op) {
     for (int i = 0; i < OP_COUNT; i++) {
         OpClass class = op_class((Op)i);
-        bool function = class == OPC_ARITH || class == OPC_COMPARE || class == OPC_MATH || class == OPC_BITS;
+        bool function = class == OPC_ARITH || class == OPC_COMPARE || class == OPC_MATH || class == OPC_BITS || class == OPC_FAULT;
         if (function && strcmp(op_name((Op)i), name) == 0) {
             *op = (Op)i;
             return true;

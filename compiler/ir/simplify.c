@@ -339,7 +339,7 @@ static Expr *simplify_select(Arena *a, Expr *e)
 static Expr *simplify_node(Arena *a, Expr *e)
 {
     switch (op_class(e->op)) {
-    case OPC_LEAF: case OPC_NEST: case OPC_MATH: return e;
+    case OPC_LEAF: case OPC_NEST: case OPC_MATH: case OPC_FAULT: return e;
     case OPC_ARITH: return e->type == DT_INDEX ? simplify_index(a, simplify_data(a, e)) : simplify_data(a, e);
     case OPC_COMPARE: return e->args[0]->type == DT_INDEX && !expr_is_mixed(e) ? simplify_compare(a, e) : simplify_data(a, e);
     case OPC_BITS: return simplify_data(a, e);

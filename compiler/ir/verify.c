@@ -123,6 +123,10 @@ static bool operation(Verifier *v, const Expr *e) {
         return same_types(v, e, 0, type) && has_type(v, e, type) && suits(v, e, dtype_is_float(type));
     case OPC_BITS:
         return same_types(v, e, 0, type) && has_type(v, e, type) && suits(v, e, !dtype_is_float(type));
+    case OPC_FAULT:
+        if (e->op == OP_CHECK && type != DT_I32)
+            return irverify_bad(v, "a fault of type %s", dtype_name(type));
+        return has_type(v, e, e->args[e->n - 1]->type);
     case OPC_OTHER:
         if (e->op == OP_CONVERT)
             return true;

@@ -15,6 +15,7 @@
 #include "ir/verify.h"
 #include "machine/machine.h"
 #include "passes/explain.h"
+#include "passes/needed.h"
 #include "passes/normalize.h"
 #include "bundles/place.h"
 #include "passes/plan.h"
@@ -97,6 +98,12 @@ static bool run_rewrite(Job *j)
     return j->kernel;
 }
 
+static bool run_needed(Job *j)
+{
+    j->kernel = needed_kernel(j->p->a, j->p->isl, diags_sources(j->p->d), j->p->o->budget, j->kernel);
+    return true;
+}
+
 static bool run_depend(Job *j)
 {
     j->poly = poly_new(j->p->a, j->p->isl, j->kernel);
@@ -172,6 +179,7 @@ static bool run_place(Job *j)
     PASS(prove, "the guarantees: defined once, in bounds, well-founded")                      \
     PASS(normalize, "one operation an equation")                                              \
     PASS(rewrite, "inlines expressions and orders dimensions, where a schedule says so")      \
+    PASS(needed, "faults of elements that no output needs do not count")                      \
     PASS(depend, "statements, and the exact dependences between them")                        \
     PASS(schedule, "what the schedules in the source ask for")                                \
     PASS(fuse, "which statements share a grid; sequential loops; sizes of tiles")             \

@@ -20,7 +20,7 @@ static bool add_cost(Expr *e, void *data)
     int64_t *cost = data;
     switch (op_class(e->op)) {
     case OPC_MATH: *cost += 12; break;
-    case OPC_ARITH: case OPC_COMPARE: case OPC_BITS: case OPC_OTHER: case OPC_LOGIC: *cost += 1; break;
+    case OPC_ARITH: case OPC_COMPARE: case OPC_BITS: case OPC_OTHER: case OPC_LOGIC: case OPC_FAULT: *cost += 1; break;
     case OPC_LEAF: *cost += e->op == OP_READ; break;
     case OPC_NEST: break;
     }

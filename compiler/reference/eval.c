@@ -351,6 +351,20 @@ static Value convert(Run *r, const Node *n, Value a)
     return v;
 }
 
+// IR that the compiler has prepared says where faults count.
+static Value settled_fault(Run *r, const Node *n, int64_t *env)
+{
+    Value a = run_eval(r, n->args[0], env);
+    if (n->op == OP_QUIET) {
+        bool fault = value_is_poison(a) && a.i >= 0 && a.i < r->faults.n && ref_is_fault(r->faults.at[a.i].status);
+        return !fault ? a : dtype_is_float(n->type) ? value_float(0) : value_int(0);
+    }
+    if (value_is_poison(a) || a.i <= 0)
+        return value_is_poison(a) ? a : run_eval(r, n->args[1], env);
+    bool divides = fault_kind(a.i) == FAULT_DIVIDE;
+    return run_fault(r, divides ? REF_FAULT_DIVIDE : REF_FAULT_BOUNDS, n->expr, divides ? "integer division by zero" : "a read out of bounds");
+}
+
 static __attribute__((noinline)) Value operate(Run *r, const Node *n, int64_t *env)
 {
     Value a = run_eval(r, n->args[0], env);
@@ -402,6 +416,7 @@ Value run_eval(Run *r, const Node *n, int64_t *env)
     case OP_AND: case OP_OR: return logic(r, n, env);
     case OP_REDUCE: return settle(r, n, run_reduce(r, n, env));
     case OP_SCAN: return settle(r, n, run_scan(r, n, env));
+    case OP_QUIET: case OP_CHECK: return settled_fault(r, n, env);
     default: return operate(r, n, env);
     }
 }

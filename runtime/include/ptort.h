@@ -243,6 +243,12 @@ PTO_API pto_status pto_run(pto_context *ctx, const pto_grid *grid, pto_task task
 // extent of BOUND", for PTO_ERR_DIVIDE "KERNEL: TEXT: division by zero", otherwise "KERNEL: TEXT (VALUE, BOUND)". Any thread
 // that runs a task, or the caller outside regions. `text` may be static or not: it is copied.
 PTO_API void pto_fault(pto_context *ctx, pto_status status, int site, const char *text, int64_t value, int64_t bound);
+// The same, in an element of the equation that `where` names: n subscripts of type int64_t follow. TEXT above is "WHERE[i, j]: text",
+// or "WHERE[i, j]" where text is "".
+PTO_API void pto_fault_at(pto_context *ctx, pto_status status, int site, const char *where, const char *text, int64_t value, int64_t bound, int n, ...);
+// The same, for a fault in what the element `name` of `file` needs. `code` says which: (line * 1024 + column) * 4 + kind, where kind
+// is 1 for a division by zero and 2 for a read out of bounds.
+PTO_API void pto_fault_needed(pto_context *ctx, int site, const char *file, const char *name, int64_t code, int n, ...);
 // Records "KERNEL: message" and returns `status`. ctx NULL: per thread.
 PTO_API pto_status pto_error(pto_context *ctx, pto_status status, const char *fmt, ...) PTO_PRINTF(3, 4);
 // One log line, at most 1023 bytes, from any thread; lines never mix.

@@ -81,6 +81,8 @@ pto_status pto_error(pto_context *ctx, pto_status status, const char *fmt, ...) 
 
 static uint64_t saturated(int64_t x, uint64_t most) { return x < 0 ? 0 : (uint64_t)x < most ? (uint64_t)x : most; }
 
+#define UNKNOWN_BOUND INT64_MIN
+
 enum { TASK_BITS = 32, REGION_BITS = 16, SITE_BITS = 15 };   // 63: below UINT64_MAX
 
 // Monotonic in (site, region, task); *exact tells that equal ranks mean equal keys.
@@ -105,15 +107,16 @@ static bool fault_before(const Fault *f, int site, int64_t region, int64_t task)
 
 void fault_clear(Fault *f) { atomic_store_explicit(&f->rank, UINT64_MAX, memory_order_relaxed); }
 
-void pto_fault(pto_context *ctx, pto_status status, int site, const char *text, int64_t value, int64_t bound) {
-    if (site < 0)
-        site = 0;
-    int64_t task = place.ctx == ctx ? place.task : -1;
+// False: another fault comes first, as far as the coarse order tells.
+static bool fault_may_count(const pto_context *ctx, int site, uint64_t *rank) {
     bool exact;
-    uint64_t rank = fault_rank(site, ctx->region, task, &exact);
+    *rank = fault_rank(site, ctx->region, place.ctx == ctx ? place.task : -1, &exact);
     uint64_t best = atomic_load_explicit(&ctx->fault.rank, memory_order_relaxed);
-    if (rank > best || (rank == best && exact))
-        return;
+    return !(*rank > best || (*rank == best && exact));
+}
+
+static void fault_record(pto_context *ctx, uint64_t rank, pto_status status, int site, const char *text, int64_t value, int64_t bound) {
+    int64_t task = place.ctx == ctx ? place.task : -1;
     pthread_mutex_lock(&ctx->lock);
     Fault *f = &ctx->fault;
     bool none = atomic_load_explicit(&f->rank, memory_order_relaxed) == UINT64_MAX;
@@ -130,11 +133,62 @@ void pto_fault(pto_context *ctx, pto_status status, int site, const char *text, 
     pthread_mutex_unlock(&ctx->lock);
 }
 
+void pto_fault(pto_context *ctx, pto_status status, int site, const char *text, int64_t value, int64_t bound) {
+    uint64_t rank;
+    site = site < 0 ? 0 : site;
+    if (fault_may_count(ctx, site, &rank))
+        fault_record(ctx, rank, status, site, text, value, bound);
+}
+
+// "where[1, 2]: text"
+static void element_text(char *to, size_t size, const char *where, const char *text, int n, va_list at) {
+    int used = snprintf(to, size, "%s%s", where, n > 0 ? "[" : "");
+    for (int i = 0; i < n && used >= 0 && (size_t)used < size; i++)
+        used += snprintf(to + used, size - (size_t)used, "%" PRId64 "%s", va_arg(at, int64_t), i + 1 < n ? ", " : "]");
+    if (used >= 0 && (size_t)used < size && text[0] != '\0')
+        snprintf(to + used, size - (size_t)used, ": %s", text);
+}
+
+void pto_fault_at(pto_context *ctx, pto_status status, int site, const char *where, const char *text, int64_t value, int64_t bound, int n, ...) {
+    uint64_t rank;
+    char whole[TEXT_SIZE / 2];
+    site = site < 0 ? 0 : site;
+    if (!fault_may_count(ctx, site, &rank))
+        return;
+    va_list at;
+    va_start(at, n);
+    element_text(whole, sizeof whole, where, text, n, at);
+    va_end(at);
+    fault_record(ctx, rank, status, site, whole, value, bound);
+}
+
+enum { CODE_DIVIDE = 1, CODE_KINDS = 4, CODE_COLUMNS = 1024 };
+
+void pto_fault_needed(pto_context *ctx, int site, const char *file, const char *name, int64_t code, int n, ...) {
+    uint64_t rank;
+    char where[TEXT_SIZE / 2], whole[TEXT_SIZE / 2];
+    site = site < 0 ? 0 : site;
+    if (!fault_may_count(ctx, site, &rank))
+        return;
+    int64_t line = code / CODE_KINDS / CODE_COLUMNS, column = code / CODE_KINDS % CODE_COLUMNS;
+    if (line > 0)
+        snprintf(where, sizeof where, "%s:%" PRId64 ":%" PRId64 ": %s", file, line, column, name);
+    else
+        snprintf(where, sizeof where, "%s: %s", file, name);
+    va_list at;
+    va_start(at, n);
+    element_text(whole, sizeof whole, where, "", n, at);
+    va_end(at);
+    fault_record(ctx, rank, code % CODE_KINDS == CODE_DIVIDE ? PTO_ERR_DIVIDE : PTO_ERR_BOUNDS, site, whole, 0, UNKNOWN_BOUND);
+}
+
 // Turns the fault of this call, if there was one, into its error.
 static pto_status fault_report(pto_context *ctx, pto_status status) {
     const Fault *f = &ctx->fault;
     if (atomic_load_explicit(&f->rank, memory_order_relaxed) == UINT64_MAX)
         return status;
+    if (f->status == PTO_ERR_BOUNDS && f->bound == UNKNOWN_BOUND)
+        return pto_error(ctx, f->status, "%s: what it reads is out of bounds", f->text);
     if (f->status == PTO_ERR_BOUNDS)
         return pto_error(ctx, f->status, "%s: index %" PRId64 " is outside an extent of %" PRId64, f->text, f->value, f->bound);
     if (f->status == PTO_ERR_DIVIDE)

@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/common"
 
 # Without what tells where a line comes from; and an index of a second loop of its name is i_2_ in C, but `i.1` in a text.
-plain() { sed 's/, "[^"]*", [0-9]* },$/ },/; s/\bi_1_/i_2_/g; /^#include "[a-z]*.h"/d; /^ *\/\/ /d' "$1"; }
+plain() { sed 's/, "[^"]*", [0-9]* },$/ },/; s/\bctx, [0-9]*, "[^":]*\(:[0-9:]* \|", "\)/ctx, "/g; s/\bi_1_/i_2_/g; /^#include "[a-z]*.h"/d; /^ *\/\/ /d' "$1"; }
 
 few="matmul softmax sobel life"
 for target in davinci ascend910b; do

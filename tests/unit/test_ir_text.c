@@ -190,6 +190,8 @@ START_TEST(every_operation_round_trips) {
     DType type = class == OPC_COMPARE || class == OPC_LOGIC ? DT_BOOL : args[0]->type;
     if (op == OP_SELECT)
         args[0] = hand_read(&h, 2);
+    if (op == OP_CHECK)
+        args[0] = hand_read(&h, 1);
     if (op == OP_CONVERT)
         type = DT_U8;
     Expr *e = expr_new(h.arena, op, type, (Range){0, 0}, op_arity(op), args);

@@ -275,6 +275,20 @@ START_TEST(fault_order)
     pto_fault(ctx, PTO_ERR_ARGUMENT, -5, "other", 1, 2);
     ck_assert_int_eq(pto_leave(ctx, PTO_OK), PTO_ERR_ARGUMENT);
     ck_assert_str_eq(pto_context_error(ctx), "k: other (1, 2)");
+    ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
+    pto_fault_needed(ctx, 7, "f.pto", "y", (12 * 1024 + 5) * 4 + 1, 1, INT64_C(3));
+    pto_fault_at(ctx, PTO_ERR_BOUNDS, 5, "f.pto:1:2: y", "x, dimension 0", 9, 8, 2, INT64_C(3), INT64_C(-4));
+    pto_fault_at(ctx, PTO_ERR_BOUNDS, 6, "z", "", 9, 8, 0);
+    ck_assert_int_eq(pto_leave(ctx, PTO_OK), PTO_ERR_BOUNDS);
+    ck_assert_str_eq(pto_context_error(ctx), "k: f.pto:1:2: y[3, -4]: x, dimension 0: index 9 is outside an extent of 8");
+    ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
+    pto_fault_needed(ctx, 7, "f.pto", "y", (12 * 1024 + 5) * 4 + 1, 1, INT64_C(3));
+    ck_assert_int_eq(pto_leave(ctx, PTO_OK), PTO_ERR_DIVIDE);
+    ck_assert_str_eq(pto_context_error(ctx), "k: f.pto:12:5: y[3]: division by zero");
+    ck_assert_int_eq(pto_enter(&ctx, "k"), PTO_OK);
+    pto_fault_needed(ctx, 7, "f.pto", "y", 2, 0);
+    ck_assert_int_eq(pto_leave(ctx, PTO_OK), PTO_ERR_BOUNDS);
+    ck_assert_str_eq(pto_context_error(ctx), "k: f.pto: y: what it reads is out of bounds");
     pto_context_free(ctx);
 }
 END_TEST

@@ -86,12 +86,30 @@ PTO_SHARED int64_t pto_reflect(int64_t i, int64_t lo, int64_t hi)
     return lo + (r <= n ? r : 2 * n - r);
 }
 
+// ---- faults -------------------------------------------------------------------------------------------------------
+
+// What may fault takes where it stands: a context (NULL: the fault does not count), a site, the equation, and the element as
+// PTO_AT1(i) ... PTO_AT8(...), which costs nothing until there is a fault.
+#define PTO_AT0 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define PTO_AT1(a) 1, a, 0, 0, 0, 0, 0, 0, 0
+#define PTO_AT2(a, b) 2, a, b, 0, 0, 0, 0, 0, 0
+#define PTO_AT3(a, b, c) 3, a, b, c, 0, 0, 0, 0, 0
+#define PTO_AT4(a, b, c, d) 4, a, b, c, d, 0, 0, 0, 0
+#define PTO_AT5(a, b, c, d, e) 5, a, b, c, d, e, 0, 0, 0
+#define PTO_AT6(a, b, c, d, e, f) 6, a, b, c, d, e, f, 0, 0
+#define PTO_AT7(a, b, c, d, e, f, g) 7, a, b, c, d, e, f, g, 0
+#define PTO_AT8(a, b, c, d, e, f, g, h) 8, a, b, c, d, e, f, g, h
+#define PTO_PLACE pto_context *ctx, int site, const char *where
+#define PTO_ELEMENT int n, int64_t a0, int64_t a1, int64_t a2, int64_t a3, int64_t a4, int64_t a5, int64_t a6, int64_t a7
+#define PTO_THE_ELEMENT n, a0, a1, a2, a3, a4, a5, a6, a7
+
 // A read whose subscript depends on data: false, and a fault, outside 0..extent.
-PTO_SHARED int pto_inside(pto_context *ctx, int site, const char *text, int64_t i, int64_t extent)
+PTO_SHARED int pto_inside(PTO_PLACE, const char *text, int64_t i, int64_t extent, PTO_ELEMENT)
 {
     if (__builtin_expect(i >= 0 && i < extent, 1))
         return 1;
-    pto_fault(ctx, PTO_ERR_BOUNDS, site, text, i, extent);
+    if (ctx)
+        pto_fault_at(ctx, PTO_ERR_BOUNDS, site, where, text, i, extent, PTO_THE_ELEMENT);
     return 0;
 }
 
@@ -111,6 +129,19 @@ PTO_ONCE pto_wide pto_divisor(pto_context *ctx, int site, pto_wide b)
     return b == 0 ? 1 : b;
 }
 
+// A value that is needed: a fault where what it was computed from had one. `where` is the file.
+PTO_SHARED void pto_needed(PTO_PLACE, const char *name, int64_t code, PTO_ELEMENT)
+{
+    if (__builtin_expect(code > 0, 0))
+        pto_fault_needed(ctx, site, where, name, code, PTO_THE_ELEMENT);
+}
+
+PTO_SHARED void pto_zero_divisor(PTO_PLACE, PTO_ELEMENT)
+{
+    if (ctx)
+        pto_fault_at(ctx, PTO_ERR_DIVIDE, site, where, "", 0, 0, PTO_THE_ELEMENT);
+}
+
 // ---- integers -----------------------------------------------------------------------------------------------------
 
 #define PTO_INTEGER(T, name, U)                                                                                        \
@@ -124,30 +155,30 @@ PTO_ONCE pto_wide pto_divisor(pto_context *ctx, int site, pto_wide b)
     PTO_SHARED T pto_sign_##name(T a) { return (T)((a > 0) - (a < 0)); }                                               \
     PTO_SHARED T pto_shl_##name(T a, T n) { return n < 0 || (uint64_t)n >= sizeof(T) * 8 ? (T)0 : (T)((U)a << (int)n); }  \
     PTO_SHARED T pto_shr_##name(T a, T n) { return n < 0 || (uint64_t)n >= sizeof(T) * 8 ? (T)(a < 0 ? -1 : 0) : (T)(a >> (int)n); } \
-    PTO_SHARED T pto_div_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
+    PTO_SHARED T pto_div_##name(PTO_PLACE, T a, T b, PTO_ELEMENT)                                                      \
     {                                                                                                                  \
         if (__builtin_expect(b == 0, 0)) {                                                                             \
-            pto_fault(ctx, PTO_ERR_DIVIDE, site, text, 0, 0);                                                          \
+            pto_zero_divisor(ctx, site, where, PTO_THE_ELEMENT);                                                       \
             return 0;                                                                                                  \
         }                                                                                                              \
         return b == (T)-1 && (T)-1 < 0 ? pto_neg_##name(a) : (T)(a / b);                                               \
     }                                                                                                                  \
-    PTO_SHARED T pto_rem_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
+    PTO_SHARED T pto_rem_##name(PTO_PLACE, T a, T b, PTO_ELEMENT)                                                      \
     {                                                                                                                  \
         if (__builtin_expect(b == 0, 0)) {                                                                             \
-            pto_fault(ctx, PTO_ERR_DIVIDE, site, text, 0, 0);                                                          \
+            pto_zero_divisor(ctx, site, where, PTO_THE_ELEMENT);                                                       \
             return 0;                                                                                                  \
         }                                                                                                              \
         return b == (T)-1 && (T)-1 < 0 ? 0 : (T)(a % b);                                                               \
     }                                                                                                                  \
-    PTO_SHARED T pto_floordiv_##name(pto_context *ctx, int site, const char *text, T a, T b)                           \
+    PTO_SHARED T pto_floordiv_##name(PTO_PLACE, T a, T b, PTO_ELEMENT)                                                 \
     {                                                                                                                  \
-        T q = pto_div_##name(ctx, site, text, a, b), r = (T)(a - (T)((U)q * (U)b));                                    \
+        T q = pto_div_##name(ctx, site, where, a, b, PTO_THE_ELEMENT), r = (T)(a - (T)((U)q * (U)b));                                    \
         return b != 0 && r != 0 && (r < 0) != (b < 0) ? (T)(q - 1) : q;                                                \
     }                                                                                                                  \
-    PTO_SHARED T pto_mod_##name(pto_context *ctx, int site, const char *text, T a, T b)                                \
+    PTO_SHARED T pto_mod_##name(PTO_PLACE, T a, T b, PTO_ELEMENT)                                                      \
     {                                                                                                                  \
-        T r = pto_rem_##name(ctx, site, text, a, b);                                                                   \
+        T r = pto_rem_##name(ctx, site, where, a, b, PTO_THE_ELEMENT);                                                 \
         return b != 0 && r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                                \
     }
 
