@@ -127,17 +127,27 @@ static const char *fill_number(Tables *t, const Expr *x)
     return bits > INT64_MAX ? value(t, x) : arena_printf(t->e->a, "INT64_C(%#" PRIx64 ")", bits);
 }
 
+// Of a value in C, as a number of 64 bits.
+static const char *bits_of(Emit *e, DType t, const char *value)
+{
+    if (t == DT_F16 || t == DT_BF16)
+        return arena_printf(e->a, "(int64_t)pto_f32_to_%s(%s)", dtype_name(t), value);
+    return dtype_is_float(t) ? arena_printf(e->a, "(int64_t)pto_bits_%s(%s)", dtype_name(t), value) : arena_printf(e->a, "(int64_t)(%s)", value);
+}
+
 // The same where a launch passes it, from the frame `f`.
 static const char *fill_value(Emit *e, const Expr *x)
 {
     if (x->op == OP_CONST)
         return arena_printf(e->a, "(int64_t)UINT64_C(%" PRIu64 ")", element_bits(x->type, x));
     const Expr *read = x->op == OP_CONVERT ? x->args[0] : x;
+    if (read->op == OP_DIM)
+        return bits_of(e, x->type, c_convert(e, DT_INDEX, x->type, name_of_dim(e, read->dim)));
     const char *stored = arena_printf(e->a, "f.%s", e->tensor[read->tensor->id]);
     if (x->op == OP_CONVERT)
         stored = c_convert(e, read->type, x->type, c_load(e, read->tensor, stored));
-    bool wide = x->type == DT_F32 || x->type == DT_F64;
-    return wide ? arena_printf(e->a, "(int64_t)pto_bits_%s(%s)", dtype_name(x->type), stored) : arena_printf(e->a, "(int64_t)(%s)", stored);
+    bool half = x->type == DT_F16 || x->type == DT_BF16;          // stored as its bits
+    return half ? arena_printf(e->a, "(int64_t)%s", stored) : bits_of(e, x->type, stored);
 }
 
 // Tensors that are the same element by element go by one number: a value is found under either name.

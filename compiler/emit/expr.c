@@ -173,8 +173,7 @@ static const char *float_constant(Emit *e, double v, bool single)
     char text[64];
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
-        double back = strtod(text, NULL);
-        if (single ? (float)back == (float)v : back == v)
+        if (single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v)
             break;
     }
     const char *point = strpbrk(text, ".e") ? "" : ".0";

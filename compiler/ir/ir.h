@@ -84,7 +84,7 @@ struct Expr {
 };
 
 typedef enum { BORDER_NONE, BORDER_ZERO, BORDER_CLAMP, BORDER_REFLECT, BORDER_WRAP, BORDER_CONST } BorderKind;
-typedef struct { BorderKind kind; Expr *value; Range range; } Border;      // value: of the tensor's type: a CONST, or a READ of a scalar input, perhaps widened
+typedef struct { BorderKind kind; Expr *value; Range range; } Border;      // value: of the tensor's type: a CONST, or a READ of a scalar input or a DIM, perhaps converted
 
 typedef enum { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_LOCAL, TENSOR_HIDDEN /* made by normalize */ } TensorKind;
 

@@ -291,7 +291,8 @@ static bool border(Verifier *v, const Tensor *t, const Border *b) {
         return true;
     const Expr *x = b->value->op == OP_CONVERT ? b->value->args[0] : b->value;
     bool scalar = x->op == OP_READ && x->tensor && x->tensor->kind == TENSOR_INPUT && x->tensor->rank == 0 && dtype_widens(x->type, t->type);
-    bool good = b->value->type == t->type && (b->value->op == OP_CONST || scalar);
+    bool number = x->op == OP_DIM && x != b->value && t->type != DT_BOOL;
+    bool good = b->value->type == t->type && (b->value->op == OP_CONST || scalar || number);
     return irverify_expr(v, b->value) && (good || irverify_bad(v, "a border that is no constant or scalar parameter of the tensor's type"));
 }
 

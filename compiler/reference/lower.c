@@ -260,6 +260,7 @@ static Value border_value(const Run *r, const Expr *e)
 {
     switch (e->op) {
     case OP_READ: return scalar_value(r->cells[e->tensor->id].data);
+    case OP_DIM: return value_int(r->dims[e->dim->id]);
     case OP_CONVERT: return value_convert(e->type, e->args[0]->type, border_value(r, e->args[0]));
     default: return dtype_is_float(e->type) ? value_float(e->f) : value_int(e->i);
     }

@@ -174,11 +174,36 @@ static void report_value(Sema *s, const Tree *value, const Tree *name)
     else sema_help(s, "add a parameter for it, such as `%s_border: f32`", name->text);
 }
 
+// An `int` parameter: integers hold it, or the call is refused; floats round it.
+static Expr *int_value(Sema *s, const Tree *value, const Tensor *t, Symbol *symbol)
+{
+    int bits = dtype_bits(t->type) - (dtype_family(t->type) == 'I');
+    symbol->used = true;
+    if (t->type == DT_BOOL) {
+        sema_error(s, D_TYPE, value->range, "the border of `%s` is bool, but `%s` is a number", t->name, symbol->name);
+        return NULL;
+    }
+    Expr *dim = expr_dim(s->arena, symbol->dim, value->range);
+    if (!dtype_is_float(t->type) && bits < 63) {
+        Expr *fits = expr_binary(s->arena, OP_LE, DT_BOOL, dim, expr_int(s->arena, DT_INDEX, (INT64_C(1) << bits) - 1, value->range));
+        VEC_PUSH(s->arena, &s->kernel->where, fits);
+    }
+    return expr_convert(s->arena, t->type, dim);
+}
+
+static bool is_int_parameter(const Sema *s, const Symbol *symbol)
+{
+    for (int i = 0; symbol && symbol->kind == SYM_DIM && i < s->kernel->params.n; i++)
+        if (s->kernel->params.at[i].dim == symbol->dim) return true;
+    return false;
+}
+
 // A parameter in the tensor's type; it may be declared after the tensor.
 static Expr *parameter_value(Sema *s, const Tree *value, const Tensor *t)
 {
     Symbol *symbol = value->kind == TREE_NAME ? sema_find(s, value->text) : NULL;
     bool scalar = symbol && symbol->kind == SYM_TENSOR && symbol->tensor->tensor->kind == TENSOR_INPUT;
+    if (is_int_parameter(s, symbol)) return int_value(s, value, t, symbol);
     if (!scalar || (symbol->tensor->typed && symbol->tensor->tensor->rank > 0)) {
         report_value(s, value, named_in(value));
         return NULL;
