@@ -310,7 +310,7 @@ move_node:
   | BOX range ':' args ';'                 { $$ = node(r, @$, "box", NULL, $4); $$->expr = $2; }
   | LINE name opt_on attributes ';'        { $$ = node(r, @$, $1, &$2, $4); $$->label.word = $3 ? $3->at : NULL; }
   | DIGITS ':' args '{' stmts '}'          { $$ = block(node(r, @$, "loop", NULL, $3), NULL, $5); }
-  | BUNDLE '{' stmts '}'                   { $$ = block(node(r, @$, "bundle", NULL, NULL), NULL, $3); }
+  | BUNDLE attributes '{' stmts '}'        { $$ = block(node(r, @$, "bundle", NULL, $2), NULL, $4); }
   | MOVE name ON NAME attributes '{' stmts '}' { $$ = block(node(r, @$, $1, &$2, $5), NULL, $7); $$->label.word = $4; }
   ;
 attributes:

@@ -286,10 +286,13 @@ static void add_op(const Printer *p, TreeStmts *to, const MoveOp *op, bool order
 
 // ---- bundles and loops --------------------------------------------------------------------------------------------------------
 
-static void add_bundle(const Printer *p, TreeStmts *to, const Bundle *b, bool ordered)
+// With the number by which faults name it.
+static void add_bundle(const Printer *p, TreeStmts *to, int number, bool ordered)
 {
+    const Bundle *b = &p->b->bundles.at[number];
     TreeStmt *s = irtree_line(p->p, to, "bundle", NULL);
     s->has_body = true;
+    add(p, &s->subs, irtree_integer(p->p, number));
     for (int w = 0; w < b->nwaits; w++) {
         TreeStmt *wait = irtree_line(p->p, &s->body, "wait", p->b->tokens.at[b->wait[w].token].name);
         add_counted(p, &wait->subs, "stage", b->wait[w].stage, 0);
@@ -338,7 +341,7 @@ static void add_units(Printer *p, TreeStmts *to, int at, int end, int *loop, boo
             p->open.n--;
             at = l->end;
         } else if (at < end && p->b->bundles.n)
-            add_bundle(p, to, &p->b->bundles.at[at++], ordered);
+            add_bundle(p, to, at++, ordered);
         else if (at < end)
             add_op(p, to, p->b->ops.at[at++], false);
         else

@@ -260,6 +260,8 @@ static bool is_op(const TreeStmt *s)
 // Until all are read, a bundle holds the positions of operations in the text.
 static void read_bundle(Reader *p, const TreeStmt *s)
 {
+    if (s->subs.n > 1 || (s->subs.n == 1 && s->subs.at[0]->kind != TREE_INT))
+        irread_fail(&p->t->r, s->range, "a bundle may have a number, which is there to be read");
     Bundle b = { .nwaits = 0 };
     memset(b.op, -1, sizeof b.op);
     for (int i = 0; i < s->body.n; i++) {

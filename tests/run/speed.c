@@ -78,7 +78,7 @@ static int bundles_of(const char *path) {
         !(program = read_file(text("%s/out.ptob", scratch))))
         return -1;
     for (char **line = lines(program); *line; line++)
-        n += starts(trim(*line), "bundle {");
+        n += starts(trim(*line), "bundle: ");
     return n;
 }
 

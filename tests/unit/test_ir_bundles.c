@@ -106,7 +106,7 @@ static const char first_part[] =
     "                token `free.1`: initial(2), depth(3);\n"
     "                loop: i = 4 {\n"
     "                    loop: j = max(N, 1), i = 2, stages(3) {\n"
-    "                        bundle {\n"
+    "                        bundle: 0 {\n"
     "                            wait `free.1`: stage(1), first(j), last(0);\n"
     "                            wait full;\n"
     "                            copy `y.sum` on load: order(1), stage(1), when(first(j, i)), cycles(12) {\n"
@@ -120,14 +120,14 @@ static const char first_part[] =
     "                                signal `free.1`;\n"
     "                            }\n"
     "                        }\n"
-    "                        bundle {\n"
+    "                        bundle: 1 {\n"
     "                        }\n"
     "                    }\n"
     "                }\n"
     "";
 static const char second_part[] =
     "                loop: k = 2, stages(2) {\n"
-    "                    bundle {\n"
+    "                    bundle: 2 {\n"
     "                        multiply `y.sum` on cube: order(3), stage(1), init(first(k)) {\n"
     "                            write s_L0: dim(0, 4, stride(32), m), dim(0, 8, stride(4), n);\n"
     "                            read x_L0: dim(0, 4, stride(32), m), dim(0, K, stride(2), k);\n"
@@ -140,7 +140,7 @@ static const char second_part[] =
     "                        }\n"
     "                    }\n"
     "                }\n"
-    "                bundle {\n"
+    "                bundle: 3 {\n"
     "                    nest y on vector: order(5), cost(1), bytes(8), element(4), strided, updates {\n"
     "                        write y_L0: dim(task(i) * 16, 4, stride(32)), dim(0, 8, stride(4));\n"
     "                        read s_L0: dim(task(i) * 16, 4, stride(32)), dim(0, 8, stride(4));\n"
@@ -153,7 +153,7 @@ static const char second_part[] =
     "                        }\n"
     "                    }\n"
     "                }\n"
-    "                bundle {\n"
+    "                bundle: 4 {\n"
     "                    multiply `y.sum` on cube: order(4), init {\n"
     "                        write s_L0: dim(0, 4, stride(32), m), dim(0, 8, stride(4), n);\n"
     "                        read x_L0: dim(0, 4, stride(32), m), dim(0, K, stride(2), k);\n"
@@ -390,6 +390,8 @@ static const struct { const char *lines, *message; } in_loop[] = {
     {"bundle { nest y on vector: element(4) { write y_L0: dim(0, 1), dim(0, 1); map y: y[0, 0] = f32(1.0); } }", "a nest without its cost"},
     {"bundle { nest y on vector: cost(1), element(4) { write s_L0: dim(0, 1), dim(0, 1); map y: y[0, 0] = f32(1.0); } }", "it computes `y`, and writes something else"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); map y: y[0, 0] = `y.sum`[0, 0]; } }", "it reads `y.sum`, and has no operand of it"},
+    {"bundle: 1, 2 { }", "a bundle may have a number"},
+    {"bundle: M { }", "a bundle may have a number"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); map y: y[0, 0] = 1; } }", "a value of type index, not f32"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); map y: y[i, 0] = f32(1.0); } }", "nothing defines 'i'"},
     {"bundle { nest y on vector: cost(1), element(4) { write y_L0: dim(0, 1), dim(0, 1); map y: y[i_lo, 0] = f32(1.0); } }", "index `i_lo` is used where it is not bound"},
