@@ -20,12 +20,16 @@ typedef struct {
     bool present;
 } CacheEntry;
 
-// The entry of a hash in $XDG_CACHE_HOME/ptoc or ~/.cache/ptoc; where that cannot be written, in a folder of its own
-// below $TMPDIR. False: there is no place at all.
-bool cache_find(Arena *a, const Hash *h, CacheEntry *entry, const char **error);
+// The entry of a hash in $XDG_CACHE_HOME/ptoc or ~/.cache/ptoc; where that cannot be written or trusted, in a folder of its
+// own below $TMPDIR (*warning says so where others may write to it). An entry that is not what was stored is not present.
+// False: there is no place at all.
+bool cache_find(Arena *a, const Hash *h, CacheEntry *entry, const char **warning, const char **error);
+// The same entry below $TMPDIR: where the cache turned out to be full.
+bool cache_find_temporary(Arena *a, const Hash *h, CacheEntry *entry, const char **error);
 // A new folder beside the entry to build in. Empty it and cache_store or remove it.
 const char *cache_work_folder(Arena *a, const CacheEntry *entry);
-// Moves a finished object to its place, whatever other processes do meanwhile, and removes the work folder. Objects that
+// Puts a checksum behind a finished object and moves it to its place, whatever other processes do meanwhile; false: it could
+// not. Removes the work folder in any case. Objects that
 // nobody has used for a month go at the same time.
 bool cache_store(Arena *a, const CacheEntry *entry, const char *work, const char *object);
 void cache_remove_folder(Arena *a, const char *folder);       // with the files in it

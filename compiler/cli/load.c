@@ -82,24 +82,27 @@ static void show_output(const Unit *u, const char *text)
         fprintf(stderr, "... (-v shows the rest)\n");
 }
 
-static int build(Unit *u, const CacheEntry *entry, const Compiled *text)
+// `quietly`: what fails is tried again elsewhere.
+static int build(Unit *u, const CacheEntry *entry, const Compiled *text, bool quietly)
 {
     Arena *a = u->arena;
     const char *work = cache_work_folder(a, entry), *output;
     if (!work)
-        return complain(EXIT_USER, "%s: cannot be written: %s", entry->folder, strerror(errno));
+        return quietly ? EXIT_USER : complain(EXIT_USER, "%s: cannot be written: %s", entry->folder, strerror(errno));
     const char *source = arena_printf(a, "%s/kernel.c", work), *object = arena_printf(a, "%s/kernel.so", work);
     Words command = build_command(u, source, object);
     if (u->options->verbose)
         show_command(&command);
     if (!write_text(source, text->c, text->c_size)) {
         cache_remove_folder(a, work);
-        return complain(EXIT_USER, "%s: cannot be written", source);
+        return quietly ? EXIT_USER : complain(EXIT_USER, "%s: cannot be written", source);
     }
     int status = build_run(a, &command, &output);
     if (status == 0)
-        return cache_store(a, entry, work, object) ? 0 : complain(EXIT_USER, "%s: cannot be written", entry->object);
+        return cache_store(a, entry, work, object) ? 0 : quietly ? EXIT_USER : complain(EXIT_USER, "%s: cannot be written", entry->object);
     cache_remove_folder(a, work);
+    if (quietly && status != 127)
+        return EXIT_USER;
     if (status == 127)
         return complain(EXIT_USER, "the C compiler '%s' cannot be run (set CC): %s", command.at[0], output);
     show_output(u, output);
@@ -113,19 +116,33 @@ static void progress(const char *text)
         fprintf(stderr, "\r\033[K%s", text);
 }
 
+// A cache that is full, or fails in any other way, is as good as none.
+static int build_somewhere(Unit *u, const Hash *h, CacheEntry *entry, const Compiled *text)
+{
+    const char *error = NULL;
+    int code = build(u, entry, text, !entry->temporary);
+    if (code != EXIT_USER || entry->temporary)
+        return code;
+    if (!cache_find_temporary(u->arena, h, entry, &error))
+        return complain(EXIT_USER, "%s", error);
+    return build(u, entry, text, false);
+}
+
 static int load_object(Unit *u, const Compiled *text, Loaded *loaded)
 {
     CacheEntry entry;
-    const char *error = NULL;
+    const char *error = NULL, *warning = NULL;
     int code = 0;
     Hash h = hash_of(u, text);
-    if (!cache_find(u->arena, &h, &entry, &error))
+    if (!cache_find(u->arena, &h, &entry, &warning, &error))
         return complain(EXIT_USER, "%s", error);
+    if (warning)
+        fprintf(stderr, "ptoc: warning: %s\n", warning);
     if (entry.present)
         loaded->object = dlopen(entry.object, RTLD_NOW | RTLD_LOCAL);
     if (!loaded->object) {
         progress("ptoc: building ...");
-        code = build(u, &entry, text);
+        code = build_somewhere(u, &h, &entry, text);
         progress("");
         if (code == 0)
             loaded->object = dlopen(entry.object, RTLD_NOW | RTLD_LOCAL);

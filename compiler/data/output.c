@@ -50,6 +50,26 @@ void outputs_remove_all(void)
         if (name)
             unlink(name);
     }
+    for (int k = MAX_TEMPORARY - 1; k >= 0; k--) {           // what is in a folder was guarded after it
+        char *name = atomic_load(&temporary_names[k]);
+        if (name)
+            rmdir(name);
+    }
+}
+
+void outputs_guard(char *name)
+{
+    remember(name);
+}
+
+void outputs_forget(const char *folder)
+{
+    size_t n = strlen(folder);
+    for (int k = 0; k < MAX_TEMPORARY; k++) {
+        char *name = atomic_load(&temporary_names[k]);
+        if (name && strncmp(name, folder, n) == 0 && (name[n] == '/' || !name[n]))
+            forget(k);
+    }
 }
 
 // ---- opening ----

@@ -23,6 +23,9 @@ FILE *outputs_open(Outputs *o, const char *path, const char **error);
 bool outputs_commit(Outputs *o, const char **error);
 void outputs_drop(Outputs *o);            // removes what is not committed; harmless afterwards
 
-void outputs_remove_all(void);            // for signal handlers: unlinks every temporary file of the process
+void outputs_remove_all(void);            // for signal handlers: removes every temporary file of the process, then the folders
+// Another file or folder that is to go when the process is ended (the name stays valid until it is forgotten, with all in it).
+void outputs_guard(char *name);
+void outputs_forget(const char *folder);
 
 #endif

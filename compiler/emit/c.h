@@ -29,7 +29,8 @@ typedef struct {
 
 typedef struct { const Index *index; const char *name; } Bound;
 typedef enum { REG_SCALAR, REG_VECTOR } RegisterForm;
-typedef VEC(const Expr *) Values;          // indices, and values of borders in the types of their tensors
+typedef VEC(const Expr *) Values;
+typedef struct { const Expr *x; const char *name; bool vector; } Held;          // indices, and values of borders in the types of their tensors
 typedef struct { const Expr *cond; bool holds; } Assumed;
 typedef struct {                  // an index expression, with the indices and conditions around it
     const Expr *x;
@@ -62,6 +63,7 @@ typedef struct {
     bool stores;                  // the place that is being written out is stored to
     Values *values;               // by grid: the numbers that its launch passes
     const MoveOp *nest;           // an operation on a box: its operands stand for their tensors
+    VEC(Held) held;               // steps of deep expressions that variables hold
     int temps;                    // numbers variables of checked subscripts
     int sites;                    // numbers places that can fault
     ValueScope ranges;            // what dims and known indices can be
@@ -114,6 +116,11 @@ const char *exact_about(Emit *e, const Expr *x);                        // a siz
 const char *exact_wide(Emit *e, const Expr *x);                         // in 128 bits; overflow is told to the C variable pto_e
 void exact_sizes(Emit *e, const char **names, const char **values);     // all dims, as arrays for messages
 void c_exact(Emit *e, FILE *out);                                       // the function that looks at what was noted
+
+// steps.c: deep expressions, in steps: C compilers count brackets. With `write`, what writes an expression out, and `type`, the
+// C type of its value: `vector`, that of all lanes.
+typedef const char *Write(Emit *e, const Expr *x);
+const char *c_in_steps(Emit *e, const Expr *x, Write *write, Write *type, bool vector);
 
 // expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
 const char *c_index(Emit *e, const Expr *x);                            // an index expression, int64_t

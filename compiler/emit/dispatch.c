@@ -48,8 +48,9 @@ static void emit_refusal(FILE *out, const EmitOptions *o)
 
 // ---- what belongs to a target -----------------------------------------------------------------------------------------------
 
-static void emit_instruction_set(FILE *out, const Machine *m, const char *suffix)
+static void emit_instruction_set(FILE *out, const EmitOptions *o, const char *suffix)
 {
+    const Machine *m = o->machine;
     if (m->attribute)
         fprintf(out, "#define PTO_TARGET __attribute__((target(\"%s\")))\n", m->attribute);
     fprintf(out, "#define PTO_FMA %d\n", m->fma);
@@ -58,7 +59,7 @@ static void emit_instruction_set(FILE *out, const Machine *m, const char *suffix
     if (*suffix)
         fprintf(out, "#define PTO_ISA %s\n", suffix);
     fprintf(out, "#include <ptort/isa.h>\n");
-    if (m->emits_bundles) {
+    if (m->emits_bundles && o->nkernels > 0) {
         fprintf(out, "#include <ptort/model.h>\n\n");
         emit_c_machine(out, m);
     }
@@ -77,7 +78,7 @@ void emit_c_target_begin(FILE *out, const EmitOptions *o, unsigned lanes)
     }
     if (!first)
         fprintf(out, "#undef PTO_TARGET\n#undef PTO_FMA\n#undef PTO_X86\n#undef PTO_ISA\n");
-    emit_instruction_set(out, o->machine, c_suffix(a, o));
+    emit_instruction_set(out, o, c_suffix(a, o));
     for (unsigned n = 2; n <= 64; n *= 2)
         if (lanes & n)
             fprintf(out, "#define PTO_LANES %u\n#include <ptort/simd.h>\n", n);
@@ -123,6 +124,8 @@ static void emit_test(FILE *out, const Machine *m)
 
 void emit_c_choice(FILE *out, const EmitOptions *o)
 {
+    if (o->nkernels == 0)
+        return;
     Arena *a = arena_new();
     const char *now = NULL;
     const int *order = ranking(a, o);

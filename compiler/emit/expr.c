@@ -513,6 +513,22 @@ static const char *math(Emit *e, const Expr *x)
     return call(e, x, x->op == OP_ROUND ? "rint" : op_name(x->op), x->type);
 }
 
+// An operand of the same operation behind it needs no brackets: a ? b : c ? d : e, a && b && c.
+static const char *chained(Emit *e, const Expr *x, int i)
+{
+    const char *text = c_value(e, x->args[i]);
+    size_t n = strlen(text);
+    int depth = 0;
+    if (x->args[i]->op != x->op || *text != '(')
+        return text;
+    for (size_t at = 0; at < n; at++) {
+        depth += (text[at] == '(') - (text[at] == ')');
+        if (depth == 0)
+            return at == n - 1 ? arena_strndup(e->a, text + 1, n - 2) : text;
+    }
+    return text;
+}
+
 // The condition is a whole of its own; what stands behind it counts where it holds.
 static const char *choice(Emit *e, const Expr *x)
 {
@@ -522,7 +538,7 @@ static const char *choice(Emit *e, const Expr *x)
     e->inside = inside;
     for (int i = 1; i < 3; i++) {
         exact_assume(e, x->args[0], i == 1);
-        text = arena_printf(e->a, "%s %c %s", text, i == 1 ? '?' : ':', c_value(e, x->args[i]));
+        text = arena_printf(e->a, "%s %c %s", text, i == 1 ? '?' : ':', chained(e, x, i));
         exact_drop(e);
     }
     return arena_printf(e->a, "(%s)", text);
@@ -532,7 +548,7 @@ static const char *logic(Emit *e, const Expr *x)
 {
     const char *first = c_value(e, x->args[0]);
     exact_assume(e, x->args[0], x->op == OP_AND);
-    const char *second = c_value(e, x->args[1]);
+    const char *second = chained(e, x, 1);
     exact_drop(e);
     return arena_printf(e->a, "(%s %s %s)", first, x->op == OP_AND ? "&&" : "||", second);
 }
@@ -576,7 +592,7 @@ static const char *value(Emit *e, const Expr *x)
     return "0";
 }
 
-const char *c_value(Emit *e, const Expr *x)
+static const char *written(Emit *e, const Expr *x)
 {
     bool arithmetic = op_class(x->op) == OPC_ARITH || op_class(x->op) == OPC_BITS;
     if (x->type != DT_INDEX || !arithmetic || e->inside)
@@ -588,4 +604,15 @@ const char *c_value(Emit *e, const Expr *x)
     const char *text = value(e, x);
     e->inside = false;
     return text;
+}
+
+static const char *type_of(Emit *e, const Expr *x)
+{
+    (void)e;
+    return c_value_type(x->type);
+}
+
+const char *c_value(Emit *e, const Expr *x)
+{
+    return c_in_steps(e, x, written, type_of, false);
 }

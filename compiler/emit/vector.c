@@ -373,10 +373,8 @@ static const char *checked(Emit *e, const Expr *x)
                         e->vec->lanes, check, v_expr(e, x->args[1]));
 }
 
-const char *v_expr(Emit *e, const Expr *x)
+static const char *written(Emit *e, const Expr *x)
 {
-    if (!v_varies(e, x))
-        return broadcast(e, x);
     if (x->type == DT_INDEX)
         return position(e, x);
     switch ((int)x->op) {
@@ -397,4 +395,20 @@ const char *v_expr(Emit *e, const Expr *x)
     case OPC_LEAF: case OPC_NEST: case OPC_FAULT: case OPC_OTHER: break;
     }
     return lanewise(e, x);
+}
+
+// (A step is a vector, too, where its operands are the same in all lanes.)
+static const char *written_step(Emit *e, const Expr *x)
+{
+    return v_varies(e, x) ? written(e, x) : broadcast(e, x);
+}
+
+static const char *vector_type_of(Emit *e, const Expr *x)
+{
+    return v_type(e, v_lane(e, x->type));
+}
+
+const char *v_expr(Emit *e, const Expr *x)
+{
+    return c_in_steps(e, x, written_step, vector_type_of, true);
 }
