@@ -4,6 +4,7 @@
 #include "cli/depfile.h"
 #include "cli/unit.h"
 #include "data/output.h"
+#include "machine/machine.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -115,6 +116,15 @@ static int write_outputs(Unit *u, const Paths *p, const Compiled *text)
     return complain(EXIT_USER, "%s", error);
 }
 
+// What C is compiled for: without --target, for every level of this architecture. Texts are of one machine, and so are those
+// that are read.
+static const char *targets_of(const Unit *u)
+{
+    const Options *o = u->options;
+    bool one = o->target || o->machine_set || o->emit_ir || o->emit_schedule || o->dump_after || u->tree->level;
+    return one ? unit_target(o) : machine_family(u->arena, arena_printf(u->arena, "%s/targets", u->places.data));
+}
+
 int command_compile(Arena *a, const Options *o)
 {
     Unit u;
@@ -125,7 +135,7 @@ int command_compile(Arena *a, const Options *o)
         return code;
     code = unit_open(&u, a, o);
     if (code == 0)
-        code = unit_compile(&u, unit_target(u.options), paths.header_name, paths.c != NULL, &text);
+        code = unit_compile(&u, targets_of(&u), paths.header_name, paths.c != NULL, &text);
     if (code == 0)
         code = write_outputs(&u, &paths, &text);
     unit_close(&u);

@@ -115,6 +115,21 @@ bool v_guards(Emit *e, const Expr *condition, const Expr *x)
 
 // ---- lane by lane -----------------------------------------------------------------------------------------------------
 
+static bool see_saturation(Expr *x, void *data)
+{
+    bool *found = data;
+    *found = *found || (x->op == OP_CONVERT && dtype_is_float(x->args[0]->type) && dtype_bytes(x->type) == 8 && !dtype_is_float(x->type));
+    return !*found;
+}
+
+// Floats to 64-bit integers: gcc 12 crashes on the lanes of a vector that it makes vectors of in turn (-O3, AVX-512).
+static bool saturates(const Expr *x)
+{
+    bool found = false;
+    expr_walk((Expr *)x, see_saturation, &found);
+    return found;
+}
+
 static const char *lanewise(Emit *e, const Expr *x)
 {
     bool mask = x->type == DT_BOOL;
@@ -125,6 +140,9 @@ static const char *lanewise(Emit *e, const Expr *x)
     e->vec = &lane;
     const char *value = c_value(e, x);
     e->vec = outer;
+    if (saturates(x) && !mask)
+        return arena_printf(e->a, "__extension__({ %s %s[%d]; for (int l = 0; l < %d; l++) %s[l] = %s; %s(%s); })", c_value_type(x->type), r, e->vec->lanes, e->vec->lanes, r,
+                            value, v_fn(e, "load", v_lane(e, x->type)), r);
     return arena_printf(e->a, "__extension__({ %s %s = { 0 }; for (int l = 0; l < %d; l++) %s[l] = %s%s%s; %s; })", type, r, e->vec->lanes, r, mask ? "-(" : "", value,
                         mask ? " != 0)" : "", r);
 }

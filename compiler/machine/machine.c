@@ -71,6 +71,18 @@ bool machine_runs_here(const Machine *m)
     return (!m->architecture || strcmp(m->architecture, native_architecture()) == 0) && (m->needs & ~pto_cpu()) == 0;
 }
 
+const char *machine_family(Arena *a, const char *dir)
+{
+    const char **names, *list = "generic", *error = NULL;
+    int n = machine_names(a, dir, &names);
+    for (int i = 0; i + 1 < n; i++) {                       // the last is `native`
+        const Machine *m = strcmp(names[i], "generic") == 0 ? NULL : machine_load(a, dir, names[i], NULL, &error);
+        if (m && !m->emits_bundles && m->architecture && strcmp(m->architecture, native_architecture()) == 0)
+            list = arena_printf(a, "%s,%s", list, names[i]);
+    }
+    return list;
+}
+
 int machine_demand(const Machine *m)
 {
     return __builtin_popcountll(m->needs) + (m->architecture != NULL);

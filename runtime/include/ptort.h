@@ -10,6 +10,8 @@
 //               kernel and grid names, which must outlive the call.
 //   Errors      a function that can fail returns pto_status; the text is in pto_context_error(ctx). Nothing exits,
 //               nothing prints (log lines go to stderr when no callback takes them).
+//   NULL        no function crashes for a NULL context, tensor or place of a result: it returns a status (PTO_ERR_NULL unless said
+//               otherwise below), the value of failure (-1, 0, NULL), or does nothing where it returns nothing.
 //   Threads     a context belongs to one call at a time: a second call meanwhile gets PTO_ERR_BUSY. Different contexts
 //               are independent. A NULL context is legal wherever a kernel takes one: a temporary one serves that call,
 //               and its error text is then kept per thread: pto_context_error(NULL).

@@ -125,7 +125,7 @@ pto_status pto_check_extent(pto_context *ctx, const char *kernel, const char *na
         return PTO_OK;
     char value[24];
     snprintf(value, sizeof value, "%" PRId64, expected);
-    bool literal = strcmp(expression, value) == 0;
+    bool literal = expression == NULL || strcmp(expression, value) == 0;
     return check_fail(ctx, kernel, PTO_ERR_SHAPE, "`%s` has extent %" PRId64 " in dimension %d: expected %s%s%s", name, got, axis,
                       literal ? "" : expression, literal ? "" : " = ", value);
 }
@@ -215,6 +215,8 @@ static bool tensors_overlap(const pto_tensor *a, const pto_tensor *b) {
 }
 
 pto_status pto_check_overlap(pto_context *ctx, const char *kernel, const char *in_name, const pto_tensor *in, const char *out_name, const pto_tensor *out, int elementwise_ok) {
+    if (in == NULL || out == NULL)
+        return check_fail(ctx, kernel, PTO_ERR_NULL, "`%s` is NULL", in == NULL ? in_name : out_name);
     if ((elementwise_ok && same_elements(in, out)) || !tensors_overlap(in, out))
         return PTO_OK;
     return check_fail(ctx, kernel, PTO_ERR_OVERLAP, "`%s` and output `%s` overlap in memory", in_name, out_name);
@@ -228,9 +230,11 @@ static int may_be_same(int a, int b, int nsame, const int (*same)[2]) {
 }
 
 pto_status pto_check_overlaps(pto_context *ctx, const char *kernel, int ninputs, int noutputs, const pto_named_tensor *all, int nsame, const int (*same)[2]) {
+    if (all == NULL || (nsame > 0 && same == NULL))
+        return check_fail(ctx, kernel, PTO_ERR_NULL, "the tensors are NULL");
     for (int out = ninputs; out < ninputs + noutputs; out++)
         for (int in = 0; in < out; in++) {
-            if (!tensors_overlap(all[in].tensor, all[out].tensor))
+            if (all[in].tensor != NULL && all[out].tensor != NULL && !tensors_overlap(all[in].tensor, all[out].tensor))
                 continue;
             pto_status s = pto_check_overlap(ctx, kernel, all[in].name, all[in].tensor, all[out].name, all[out].tensor, may_be_same(in, out, nsame, same));
             if (s != PTO_OK)
@@ -245,7 +249,7 @@ pto_status pto_check_overlaps(pto_context *ctx, const char *kernel, int ninputs,
 static void list_sizes(char *list, size_t size, const char *before, int count, const char *const *names, const int64_t *values) {
     size_t n = 0;
     *list = 0;
-    for (int i = 0; i < count && n < size; i++)
+    for (int i = 0; names != NULL && values != NULL && i < count && n < size; i++)
         n += (size_t)snprintf(list + n, size - n, "%s%s = %" PRId64, i > 0 ? ", " : before, names[i], values[i]);
 }
 

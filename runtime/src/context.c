@@ -106,6 +106,10 @@ static bool context_acquire(pto_context *ctx) {
 static void context_release(pto_context *ctx) { atomic_store_explicit(&ctx->busy, false, memory_order_release); }
 
 pto_status pto_enter(pto_context **pctx, const char *kernel) {
+    if (kernel == NULL)
+        kernel = "kernel";
+    if (pctx == NULL)
+        return pto_error(NULL, PTO_ERR_NULL, "%s: the place of the context is NULL", kernel);
     bool temporary = *pctx == NULL;
     pto_context *ctx = temporary ? pto_context_new(NULL) : *pctx;
     if (ctx == NULL)
@@ -135,6 +139,8 @@ pto_status pto_enter(pto_context **pctx, const char *kernel) {
 }
 
 pto_status pto_leave(pto_context *ctx, pto_status status) {
+    if (ctx == NULL)
+        return status;
     status = fault_settle(ctx, status);
     workspace_reset(&ctx->workspace);
     ctx->kernel = NULL;
@@ -164,13 +170,15 @@ int pto_workers(const pto_context *ctx) {
 // ---- workspace ------------------------------------------------------------------------------------------------------
 
 void *pto_workspace(pto_context *ctx, size_t bytes) {
-    void *p = workspace_take(&ctx->workspace, bytes);
+    void *p = ctx != NULL ? workspace_take(&ctx->workspace, bytes) : NULL;
     if (p == NULL)
         pto_error(ctx, PTO_ERR_MEMORY, "no memory for a workspace of %zu bytes", bytes);
     return p;
 }
 
 pto_status pto_context_reserve(pto_context *ctx, size_t bytes) {
+    if (ctx == NULL)
+        return pto_error(NULL, PTO_ERR_NULL, "the context is NULL");
     if (!context_acquire(ctx))
         return PTO_ERR_BUSY;
     pto_status status = PTO_OK;
@@ -181,7 +189,7 @@ pto_status pto_context_reserve(pto_context *ctx, size_t bytes) {
 }
 
 void pto_context_trim(pto_context *ctx) {
-    if (!context_acquire(ctx))
+    if (ctx == NULL || !context_acquire(ctx))
         return;
     workspace_free(&ctx->workspace);
     wave_free(&ctx->wave);

@@ -134,6 +134,10 @@ static void fault_record(pto_context *ctx, uint64_t rank, pto_status status, int
 }
 
 void pto_fault(pto_context *ctx, pto_status status, int site, const char *text, int64_t value, int64_t bound) {
+    if (ctx == NULL)
+        return;
+    if (text == NULL)
+        text = "";
     uint64_t rank;
     site = site < 0 ? 0 : site;
     if (fault_may_count(ctx, site, &rank))
@@ -153,7 +157,7 @@ void pto_fault_at(pto_context *ctx, pto_status status, int site, const char *whe
     uint64_t rank;
     char whole[TEXT_SIZE / 2];
     site = site < 0 ? 0 : site;
-    if (!fault_may_count(ctx, site, &rank))
+    if (ctx == NULL || !fault_may_count(ctx, site, &rank))
         return;
     va_list at;
     va_start(at, n);
@@ -168,7 +172,7 @@ void pto_fault_needed(pto_context *ctx, int site, const char *file, const char *
     uint64_t rank;
     char where[TEXT_SIZE / 2], whole[TEXT_SIZE / 2];
     site = site < 0 ? 0 : site;
-    if (!fault_may_count(ctx, site, &rank))
+    if (ctx == NULL || !fault_may_count(ctx, site, &rank))
         return;
     int64_t line = code / CODE_KINDS / CODE_COLUMNS, column = code / CODE_KINDS % CODE_COLUMNS;
     if (line > 0)

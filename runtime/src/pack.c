@@ -144,5 +144,12 @@ static void copy_run(pto_context *ctx, const pto_tensor *t, void *buffer, bool p
         copy_task(&c, 0, (int64_t[4]){i});
 }
 
-void pto_pack(pto_context *ctx, const pto_tensor *t, void *dense) { copy_run(ctx, t, dense, true); }
-void pto_unpack(pto_context *ctx, const void *dense, const pto_tensor *t) { copy_run(ctx, t, (void *)(uintptr_t)dense, false); }
+void pto_pack(pto_context *ctx, const pto_tensor *t, void *dense) {
+    if (t != NULL && dense != NULL)
+        copy_run(ctx, t, dense, true);
+}
+
+void pto_unpack(pto_context *ctx, const void *dense, const pto_tensor *t) {
+    if (t != NULL && dense != NULL)
+        copy_run(ctx, t, (void *)(uintptr_t)dense, false);
+}

@@ -30,6 +30,8 @@ void pool_run(pto_context *ctx, int n, PoolBody body, void *arg) {
 }
 
 pto_status pto_context_set_pool(pto_context *ctx, pto_parallel_for parallel_for, void *user, int workers) {
+    if (ctx == NULL)
+        return pto_error(NULL, PTO_ERR_NULL, "the context is NULL");
     if (parallel_for != NULL && (workers < 1 || workers > PTO_MAX_WORKERS))
         return pto_error(ctx, PTO_ERR_ARGUMENT, "a pool of %d workers: expected 1..%d", workers, PTO_MAX_WORKERS);
     if (atomic_exchange_explicit(&ctx->busy, true, memory_order_acquire)) {

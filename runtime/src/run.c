@@ -140,6 +140,8 @@ void run_dynamic(Region *r, int worker) {
 pto_status pto_run(pto_context *ctx, const pto_grid *grid, pto_task task, void *frame) {
     if (ctx == NULL || ctx->kernel == NULL)
         return pto_error(ctx, PTO_ERR_ARGUMENT, "pto_run outside pto_enter and pto_leave");
+    if (grid == NULL || task == NULL || (grid->noffsets > 0 && grid->offsets == NULL))
+        return pto_error(ctx, PTO_ERR_NULL, "the grid, its task or its offsets are NULL");
     if (ctx->running)
         return pto_error(ctx, PTO_ERR_BUSY, "pto_run from a task of the same context");
     pto_status status = check_grid(ctx, grid);

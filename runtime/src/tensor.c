@@ -21,15 +21,15 @@ pto_tensor pto_tensor_dense(void *data, pto_dtype dtype, int rank, const int64_t
         return t;
     uint64_t stride = 1;                                     // wraps for a shape that no kernel will accept
     for (int d = rank - 1; d >= 0; d--) {
-        t.shape[d] = shape[d];
+        t.shape[d] = shape != NULL ? shape[d] : -1;           // no kernel takes that
         t.stride[d] = (int64_t)stride;
-        stride *= shape[d] > 0 ? (uint64_t)shape[d] : 1;
+        stride *= t.shape[d] > 0 ? (uint64_t)t.shape[d] : 1;
     }
     return t;
 }
 
 int64_t pto_tensor_elements(const pto_tensor *t) {
-    if (t->rank < 0 || t->rank > PTO_MAX_RANK)
+    if (t == NULL || t->rank < 0 || t->rank > PTO_MAX_RANK)
         return -1;
     int64_t n = 1;
     int empty = 0, overflow = 0;

@@ -119,6 +119,8 @@ static void query(const Machine *m, pto_topology *out) {
 
 pto_status pto_topology_query(struct hwloc_topology *topology, pto_topology *out) {
     Machine m;
+    if (out == NULL)
+        return pto_error(NULL, PTO_ERR_NULL, "the place of the topology is NULL");
     if (!machine_open(&m, topology))
         return pto_error(NULL, PTO_ERR_ARGUMENT, "hwloc cannot read this machine");
     query(&m, out);
@@ -162,6 +164,8 @@ static int list_allowed(const Machine *m, hwloc_const_cpuset_t set, int *pus, in
 
 int pto_topology_place(struct hwloc_topology *topology, pto_bind bind, int worker, int workers, int *pus, int max) {
     Machine m;
+    if (pus == NULL)
+        max = 0;
     if ((bind != PTO_BIND_NODE && bind != PTO_BIND_CORE) || worker < 0 || worker >= workers || !machine_open(&m, topology))
         return 0;
     int64_t cores = count_allowed(&m, m.core);
@@ -175,6 +179,8 @@ int pto_topology_place(struct hwloc_topology *topology, pto_bind bind, int worke
 
 size_t pto_topology_describe(struct hwloc_topology *topology, char *text, size_t size) {
     Machine m;
+    if (text == NULL)
+        size = 0;
     Text out = {.text = text, .size = size};
     if (size > 0)
         text[0] = '\0';

@@ -20,12 +20,16 @@ static pto_status copy_of(pto_context *ctx, const pto_tensor *t, int input, pto_
 
 pto_status pto_unit_stride(pto_context *ctx, const pto_tensor *t, int input, pto_tensor *unit)
 {
+    if (t == NULL || unit == NULL)
+        return pto_error(ctx, PTO_ERR_NULL, "a tensor is NULL");
     *unit = *t;
     return has_unit_stride(t) ? PTO_OK : copy_of(ctx, t, input, unit);
 }
 
 pto_status pto_dense(pto_context *ctx, const pto_tensor *t, int input, pto_tensor *dense)
 {
+    if (t == NULL || dense == NULL)
+        return pto_error(ctx, PTO_ERR_NULL, "a tensor is NULL");
     *dense = *t;
     if (!pto_tensor_is_dense(t))
         return copy_of(ctx, t, input, dense);
@@ -35,6 +39,6 @@ pto_status pto_dense(pto_context *ctx, const pto_tensor *t, int input, pto_tenso
 
 void pto_unit_stride_done(pto_context *ctx, const pto_tensor *t, const pto_tensor *unit)
 {
-    if (unit->data != t->data)
+    if (t != NULL && unit != NULL && unit->data != t->data)
         pto_unpack(ctx, unit->data, t);
 }

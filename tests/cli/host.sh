@@ -13,7 +13,7 @@ END
 objects=
 for f in host.pto "$SOURCE/samples/blur.pto" "$SOURCE/samples/heat.pto" "$SOURCE/samples/relu_cumsum.pto"; do
     name=$(basename "$f" .pto)
-    exits 0 "$PTOC" "$f" -o "k_$name.c"
+    exits 0 "$PTOC" "$f" -o "k_$name.c" --target=generic
     # shellcheck disable=SC2086
     "$CC" -O2 $flags -I"$BUILD/include" -c "k_$name.c" -o "k_$name.o"
     objects="$objects k_$name.o"

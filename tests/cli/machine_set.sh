@@ -12,7 +12,7 @@ cat >tiled.pto <<'END'
 kernel add(x: f32[M, N], y: f32[M, N]) -> (z: f32[M, N]) { z[i, j] = x[i, j] + y[i, j]; }
 schedule add { tile i = 32, j = 32 in L1; }
 END
-exits 0 "$PTOC" tiled.pto -o tiled.c
+exits 0 "$PTOC" tiled.pto --target=generic -o tiled.c
 exits 1 "$PTOC" --machine-set=L1.size=1KiB tiled.pto -o tiled.c
 says err.txt '[capacity]'
 

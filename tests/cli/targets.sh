@@ -197,3 +197,20 @@ exits 0 "$PTOC" check mix.pto -k twice --effort=1 --target=other,$best
 says err.txt 'this machine cannot run code for other: not checked'
 says out.txt 'runs of twice'
 exits 1 "$PTOC" check mix.pto --target=other,another
+
+# Without --target: code for every level of this architecture; texts are for one machine.
+exits 0 "$PTOC" mix.pto -o default.c --header=default.h
+[ -z "$x86" ] || says default.c 'for generic, x86-64-v3, x86-64-v4'
+says default.c 'pto_target(void)'
+exits 0 "$PTOC" mix.pto -o - --emit-schedule
+grep -q x86-64 out.txt && die "a schedule for several machines"
+
+# Unoptimised, it says that it is slow; not otherwise, nor where that is meant, and it is no error.
+exits 0 "$PTOC" good.pto -o slow.c --target=generic
+for options in '-O0 -Werror' '-O2 -Werror' '-O0 -Werror -DPTO_NO_SPEED_WARNING'; do
+    exits 0 "$CC" -std=c11 -Wall -Wextra -Wpedantic $options -I "$BUILD/include" -c slow.c
+    case $options in
+    '-O0 -Werror') says err.txt 'many times slower' ;;
+    *) [ ! -s err.txt ] || { cat err.txt; die "it says something with $options"; } ;;
+    esac
+done

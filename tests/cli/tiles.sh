@@ -6,5 +6,5 @@ awk 'BEGIN {
         printf "schedule iota%d { tile i = %d; }\n", t, t
     }
 }' >tiles.pto
-exits 0 "$PTOC" tiles.pto -o tiles.c
+exits 0 "$PTOC" tiles.pto -o tiles.c --target=generic
 exits 0 "$PTOC" check tiles.pto --effort=1 --dim N=0 --dim N=1 --dim N=16 --dim N=70 --dim N=101

@@ -107,7 +107,7 @@ bool feed_back_schedule(const char *path) {
     if (!write_file(text("%s/%s", two, name), text("%s\n%s", without_schedules(read_file(path)), schedule)))
         return false;
     for (int i = 0; i < 2; i++)
-        if (!expect_exit(0, NULL, "cd %s && %s %s -o out.c", quote(i ? two : one), quote(setup.ptoc), quote(name)))
+        if (!expect_exit(0, NULL, "cd %s && %s --target=generic %s -o out.c", quote(i ? two : one), quote(setup.ptoc), quote(name)))
             return false;
     if (expect_exit(0, NULL, "diff %s/out.c %s/out.c | head -40; cmp -s %s/out.c %s/out.c", quote(one), quote(two), quote(one), quote(two)))
         return true;

@@ -39,7 +39,7 @@ static double processor(void) {
 // Seconds to compile a program to C, or a negative number when it fails.
 static double compile_time(const char *path, const char *options) {
     double start = processor();
-    return expect_exit(0, NULL, "%s %s %s -o %s/out.c", quote(setup.ptoc), options, quote(path), quote(scratch)) ? processor() - start : -1;
+    return expect_exit(0, NULL, "%s --target=generic %s %s -o %s/out.c", quote(setup.ptoc), options, quote(path), quote(scratch)) ? processor() - start : -1;
 }
 
 static Verdict run_equations(const Test *t) {
@@ -108,7 +108,7 @@ static Verdict run_hard(const Test *t) {
     write_file(path, text("kernel deep(x: i32[N]) -> (y: i32[N]) { y[i] = %s; }\n"
                           "kernel pieces(x: i32[N]) -> (y: i32[64*N]) {\n%s}\n", deep, parts));
     double start = processor();
-    int code = shell(NULL, "%s %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch));
+    int code = shell(NULL, "%s --target=generic %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch));
     say("deep and pieces: %.2f s, exit code %d", processor() - start, code);
     return code <= 1 ? PASS : FAIL;
 }

@@ -40,14 +40,14 @@ static char *program_path(const Test *t) {
 
 static Verdict run_in_scope(const Test *t) {
     const char *path = program_path(t);
-    return expect_exit(0, NULL, "%s %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch)) && check_kernels(path, NULL) &&
+    return expect_exit(0, NULL, "%s --target=generic %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch)) && check_kernels(path, NULL) &&
                    round_trip(path) && feed_back_schedule(path) ? PASS : FAIL;
 }
 
 static Verdict run_unsupported(const Test *t) {
     char *out;
     const char *says = text("%s [unsupported]", unsupported_says(t->name));
-    if (!expect_exit(1, &out, "%s %s -o %s/out.c", quote(setup.ptoc), quote(program_path(t)), quote(scratch)))
+    if (!expect_exit(1, &out, "%s --target=generic %s -o %s/out.c", quote(setup.ptoc), quote(program_path(t)), quote(scratch)))
         return FAIL;
     return strstr(out, says) ? PASS : fail("refused, but not as `%s`:\n%s", says, out);
 }
