@@ -80,6 +80,7 @@ static const struct { Definer *define; int weight; } definers[] = {
     {define_map, 14},       {define_stencil, 16},  {define_pieces, 10},   {define_triangle, 5},  {define_reduction, 12}, {define_contraction, 6},
     {define_position, 4},   {define_scan, 9},      {define_gather, 4},    {define_histogram, 3}, {define_strided, 4},    {define_scalar, 3},
     {define_updated, 6},    {define_recurrence, 7}, {define_wave, 6},     {define_time, 6},      {define_coupled, 3},    {define_whole, 7},
+    {define_faults, 5},
 };
 
 static void define_any(Kernel *k, Random *r, Kind kind) {

@@ -5,7 +5,7 @@
 // generator knows the range of each index and the shape of each tensor, and reads what is certainly inside, behind a
 // border, behind a condition, or clamped.
 //
-// expression.c draws expressions and reads, define.c and recur.c the equations of a tensor, generate.c whole kernels,
+// expression.c draws expressions and reads, define.c, recur.c and fault.c the equations of a tensor, generate.c whole kernels,
 // print.c prints them, shrink.c makes them small.
 #ifndef TESTS_FUZZ_PROGRAM_H
 #define TESTS_FUZZ_PROGRAM_H
@@ -130,6 +130,7 @@ typedef bool Definer(Kernel *k, Random *r, Kind kind);
 Definer define_map, define_whole, define_stencil, define_pieces, define_triangle, define_reduction, define_contraction, define_position, define_scan,
     define_gather, define_histogram, define_strided, define_scalar, define_updated;
 Definer define_recurrence, define_wave, define_time, define_coupled;
+Definer define_faults;
 
 // ---- kernels ----
 
