@@ -188,6 +188,14 @@ fuzz: all $(tools) ## random programs against the reference evaluator, on all ta
 	    $(BUILD)/tests/fuzz/fuzz -a -s $(SEED) -n $(N) -j $(JOBS) -o $(BUILD)/tests/fuzz/found
 SEED ?= $(shell date +%s)
 N ?= 20000
+# Needs AFL++, which builds a compiler of its own. T: some of pto davinci ptoir ptob npy machine.
+fuzz-input: all ## what the compiler reads, changed by AFL++; T="pto ptob ..." for some of it, TIME=1200 seconds each
+	@if ! command -v afl-fuzz >/dev/null 2>&1 || ! command -v afl-clang-fast >/dev/null 2>&1; then \
+	    echo 'skipped: AFL++ is not installed; to have it:  .ci/deps fuzz'; exit 0; fi; \
+	    $(MAKE) --no-print-directory BUILD=build/afl CONFIG=asan CC=afl-clang-fast AFL_QUIET=1 all && \
+	    WORK=$(CURDIR)/build/afl/fuzz SECONDS_EACH=$(TIME) PTOC=$(CURDIR)/build/afl/bin/ptoc PLAIN=$(abspath $(BUILD))/bin/ptoc PLAIN_CC='$(CC)' \
+	    sh tests/fuzz_input/run.sh $(T)
+TIME ?= 1200
 mutate: all $(tools) ## compiled programs changed one place at a time, on the modelled machines; prints what each change led to
 	@PTO_MUTATE=all $(run_tests) -v mutate
 
@@ -242,5 +250,5 @@ help: ## this list
 	@echo '  CONFIG=release|debug|asan|tsan|coverage  CC=gcc|clang  CFLAGS=...  BUILD=folder'
 
 always:
-.PHONY: all check check-only check-long fuzz mutate demo bench bench-model install install-only uninstall clean help always
+.PHONY: all check check-only check-long fuzz fuzz-input mutate demo bench bench-model install install-only uninstall clean help always
 -include $(compiler_obj:.o=.d) $(runtime_obj:.o=.d) $(unit_obj:.o=.d) $(tool_obj:.o=.d) $(mutate_obj:.o=.d)

@@ -48,7 +48,7 @@ static bool build(const Test *t, const Subject *s, const char *library) {
 }
 
 static Verdict run_mutate(const Test *t) {
-    const char *command = text("%s/tests/mutate/mutate -s %d", quote(setup.build), all() ? 8 : 2), *between = "";
+    const char *command = text("%s/tests/mutate/mutate -s %d", quote(setup.build), all() ? 8 : 1), *between = "";
     char *output;
     for (int i = 0; i < SUBJECTS; i++) {
         const Subject *s = &subjects[i];
