@@ -167,7 +167,7 @@ static bool set_events(Parser *p, const char *v)
 
 const Option options_table[] = {
     {"-o", "FILE", TAKES_WORD, FOR_COMPILE, set_output, "write the C to FILE and its header beside it; '-': standard output", NULL},
-    {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output NAME to a .npy, .pgm or .ppm file", NULL},
+    {"-o", "NAME=FILE", TAKES_WORD, FOR_RUN, set_output, "write the output or intermediate NAME, or a box NAME[0..8, 4..6] of it, to a .npy, .pgm or .ppm file", NULL},
     {"-o", "FILE.json", TAKES_WORD, FOR_PROFILE, set_output, "write the trace and the totals to FILE.json", NULL},
     {"--html", "FILE", TAKES_VALUE, FOR_PROFILE, set_html, "write a report to FILE that a browser shows", NULL},
     {"--header", "FILE", TAKES_VALUE, FOR_COMPILE, set_header, "write the header to FILE", NULL},

@@ -2,8 +2,10 @@
 #include "cli/commands.h"
 
 #include "cli/call.h"
+#include "cli/keep.h"
 #include "data/element.h"
 #include "data/output.h"
+#include "reference/eval.h"
 
 #include <ptort/model.h>
 
@@ -13,12 +15,17 @@
 #include <string.h>
 #include <time.h>
 
+// -o NAME=FILE, -o NAME[a..b, c..d]=FILE
+typedef struct {
+    const char *name, *file, *box;       // box: the text behind NAME, from its bracket on; NULL: all of it
+} Saved;
+
 typedef struct {
     Call call;
     Arena *arena;
     const Options *options;
     const Kernel *kernel;
-    Bindings files;              // -o NAME=FILE
+    VEC(Saved) files;
     double milliseconds;
     int64_t cycles;              // of a modelled machine; -1: it is none
     int workers;
@@ -26,24 +33,46 @@ typedef struct {
 
 // ---- outputs ----
 
-static int check_output_names(Run *c)
+// Splits what is behind -o: a name alone, and a file alone where there is one output, are fine.
+static bool split_output(Run *c, const char *text, Saved *saved)
+{
+    const char *equals = strchr(text, '='), *box = strchr(text, '[');
+    const char *end = box && equals && box < equals ? box : equals;
+    *saved = (Saved){.name = c->kernel->outputs.at[0]->name, .file = equals ? equals + 1 : text};
+    if (equals)
+        saved->name = arena_strndup(c->arena, text, (size_t)(end - text));
+    if (equals && end == box)
+        saved->box = arena_strndup(c->arena, box, (size_t)(equals - box));
+    return equals || c->kernel->outputs.n == 1;
+}
+
+// An intermediate that is asked for is kept as a whole. Below the task level of textual IR its place is decided already.
+static int find_or_keep(Run *c, const char *name)
 {
     const Kernel *k = c->kernel;
+    if (call_find_output(k, name) >= 0)
+        return 0;
+    if (c->call.unit.module->tiles.n == 0 && keep_intermediate((Kernel *)k, name))
+        return 0;
+    const char *meant = k->outputs.at[0]->name;
+    return complain(EXIT_USAGE, "kernel '%s' has no output or intermediate '%s'; it has '%s'%s", k->name, name, meant, k->outputs.n > 1 ? " and others" : "");
+}
+
+static int check_output_names(Run *c)
+{
     if (c->options->timing_only && c->options->outputs.n > 0)
         return complain(EXIT_USAGE, "-o %s: with --timing-only there are no values to save", c->options->outputs.at[0]);
     for (int i = 0; i < c->options->outputs.n; i++) {
-        const char *text = c->options->outputs.at[i], *equals = strchr(text, '=');
-        const char *name = equals ? arena_strndup(c->arena, text, (size_t)(equals - text)) : k->outputs.at[0]->name;
-        if (!equals && k->outputs.n != 1)
+        const char *text = c->options->outputs.at[i];
+        Saved saved;
+        if (!split_output(c, text, &saved))
             return complain(EXIT_USAGE, "-o %s: which output? -o NAME=FILE", text);
-        if (call_find_output(k, name) < 0) {
-            const char *meant = k->outputs.at[0]->name;
-            return complain(EXIT_USAGE, "kernel '%s' has no output '%s'; it has '%s'%s", k->name, name, meant, k->outputs.n > 1 ? " and others" : "");
-        }
-        Binding b = {.name = name, .value = equals ? equals + 1 : text};
-        if (!array_path_is_file(b.value))
+        if (!array_path_is_file(saved.file))
             return complain(EXIT_USAGE, "-o %s: outputs go to .npy, .pgm or .ppm files", text);
-        VEC_PUSH(c->arena, &c->files, b);
+        int code = find_or_keep(c, saved.name);
+        if (code)
+            return code;
+        VEC_PUSH(c->arena, &c->files, saved);
     }
     return 0;
 }
@@ -89,15 +118,55 @@ static void print_output(Run *c, int i)
     putchar('\n');
 }
 
+// "[0..8, 16..32]": a range for each dimension, in the tensor's own subscripts, where its first one is `from`.
+static bool read_box(const char *text, const Array *x, const int64_t *from, int64_t *lo, int64_t *hi)
+{
+    const char *p = text + 1;
+    for (int d = 0; d < x->rank; d++) {
+        char *end, *last;
+        lo[d] = strtoll(p, &end, 10);
+        if (end == p || end[0] != '.' || end[1] != '.')
+            return false;
+        hi[d] = strtoll(end + 2, &last, 10);
+        if (last == end + 2 || *last != (d + 1 < x->rank ? ',' : ']'))
+            return false;
+        p = last + 1;
+        if (lo[d] < from[d] || hi[d] < lo[d] || hi[d] > from[d] + x->extent[d])
+            return false;
+        lo[d] -= from[d];
+        hi[d] -= from[d];
+    }
+    return x->rank > 0 && !*p;
+}
+
+// What of an output goes to its file.
+static const Array *part_of(Run *c, const Saved *saved, const char **error)
+{
+    int i = call_find_output(c->kernel, saved->name);
+    const Array *x = c->call.outputs[i];
+    const Tensor *t = c->kernel->outputs.at[i];
+    int64_t from[ARRAY_MAX_RANK], lo[ARRAY_MAX_RANK], hi[ARRAY_MAX_RANK];
+    if (!saved->box)
+        return x;
+    for (int d = 0; d < x->rank; d++)
+        if (!ref_dim_expr(t->lo[d], c->call.inputs.dims, &from[d]))
+            from[d] = 0;
+    if (read_box(saved->box, x, from, lo, hi))
+        return array_cut(c->arena, x, lo, hi, error);
+    *error = arena_printf(c->arena, "-o %s%s: a box is written [a..b, ...], within %s of shape %s", saved->name, saved->box, saved->name,
+                          array_shape_text(c->arena, x->rank, x->extent));
+    return NULL;
+}
+
 static int save_outputs(Run *c)
 {
     Outputs *files = outputs_new(c->arena);
     const char *error = NULL;
     for (int i = 0; i < c->files.n && !error; i++) {
-        const Binding *b = &c->files.at[i];
-        FILE *f = outputs_open(files, b->value, &error);
+        const Array *x = part_of(c, &c->files.at[i], &error);
+        FILE *f = x ? outputs_open(files, c->files.at[i].file, &error) : NULL;
         if (f)
-            array_write(c->arena, f, b->value, c->call.outputs[call_find_output(c->kernel, b->name)], &error);
+            array_write(c->arena, f, c->files.at[i].file, x, &error);
     }
     if (!error && outputs_commit(files, &error))
         return 0;

@@ -96,3 +96,22 @@ bool array_write(Arena *a, FILE *out, const char *path, const Array *x, const ch
     *error = arena_printf(a, "%s: outputs go to .npy, .pgm or .ppm files", path);
     return false;
 }
+
+Array *array_cut(Arena *a, const Array *x, const int64_t *lo, const int64_t *hi, const char **error)
+{
+    int64_t extent[ARRAY_MAX_RANK];
+    size_t bytes = (size_t)dtype_bytes(x->type);
+    for (int d = 0; d < x->rank; d++)
+        extent[d] = hi[d] - lo[d];
+    Array *y = array_new(a, x->type, x->rank, extent, error);
+    for (int64_t i = 0; y && i < y->size; i++) {
+        int64_t at = 0, rest = i, stride = 1;
+        for (int d = x->rank - 1; d >= 0; d--) {
+            at += (lo[d] + rest % extent[d]) * stride;
+            rest /= extent[d];
+            stride *= x->extent[d];
+        }
+        memcpy((char *)y->data + (size_t)i * bytes, (const char *)x->data + (size_t)at * bytes, bytes);
+    }
+    return y;
+}

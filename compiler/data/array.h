@@ -27,6 +27,8 @@ typedef struct {
 // A zeroed array. Refuses a rank, extent or size in bytes that is out of range or more than the machine's memory.
 Array *array_new(Arena *a, DType type, int rank, const int64_t *extent, const char **error);
 int64_t array_bytes(const Array *x);
+// The box lo..hi of an array, lo and hi by dimension, as an array of its own; NULL as array_new.
+Array *array_cut(Arena *a, const Array *x, const int64_t *lo, const int64_t *hi, const char **error);
 const char *array_shape_text(Arena *a, int rank, const int64_t *extent);      // "[3, 4]"
 
 // Reads a file by its suffix: .npy, .pgm, .ppm, .pnm.
