@@ -168,7 +168,7 @@ static bool solve(Planner *p, int64_t *dims, int keep)
         order[other] = d;
         pinned[d] = d == keep || p->request->fixed[d].n > 0;
     }
-    return solver_move(p->solver, dims, pinned, order) && sizes_are_legal(p->request->kernel, dims);
+    return p->solver && solver_move(p->solver, dims, pinned, order) && sizes_are_legal(p->request->kernel, dims);
 }
 
 // Draws the other dimensions until the assumptions hold; when that takes long, by solving them.

@@ -152,7 +152,7 @@ isl_bool poly_has_sizes(const Poly *p)
 // Which parts the parameters of a space are of, by part. The caller frees it.
 static bool *parts_of(const Poly *p, isl_space *space)
 {
-    bool *of = calloc((size_t)p->nparts, sizeof *of);
+    bool *of = memory_new((size_t)p->nparts, sizeof *of);
     for (int i = 0; i < isl_space_dim(space, isl_dim_param); i++) {
         int dim = dim_of(p, space, i);
         if (dim >= 0)
@@ -501,7 +501,7 @@ static PolyIndices equation_indices(const Equation *e, bool reduced, Index **buf
 
 static isl_set *written_by_others(const Poly *p, const Equation *e)
 {
-    isl_set *shape = poly_shape(p, e->lhs), **written = calloc((size_t)p->kernel->equations.n + 1, sizeof *written);
+    isl_set *shape = poly_shape(p, e->lhs), **written = memory_new((size_t)p->kernel->equations.n + 1, sizeof *written);
     int n = 0;
     written[n++] = isl_set_empty(isl_set_get_space(shape));
     isl_set_free(shape);
