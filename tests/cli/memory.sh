@@ -23,7 +23,8 @@ fails() {
         code=0
         env LD_PRELOAD=./failing.so FAIL_AT=$n ${on:+FAIL_ON=1} "$@" >out.txt 2>err.txt || code=$?
         case $code in
-        0) diff -r out whole.$name >/dev/null || { ls out; die "$name, allocation $n: done, but other files"; } ;;
+        0) # (isl does not always say why it gave up: what it did not find out is then taken for the worst, with a warning)
+            diff -r out whole.$name >/dev/null || grep -q '\[budget\]' err.txt || { ls out; die "$name, allocation $n: done, but other files"; } ;;
         1 | 2 | 70)
             [ -s err.txt ] || die "$name, allocation $n: exit code $code without a word"
             [ -z "$(ls out)" ] || { ls out; die "$name, allocation $n: files left behind"; }
