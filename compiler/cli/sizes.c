@@ -287,13 +287,15 @@ static void huge_of(Planner *p, int dim, int64_t value, bool all)
 SizeList sizes_huge(Arena *a, const SizeRequest *request)
 {
     static const int64_t values[] = {INT64_MAX, INT64_C(1) << 62, (INT64_C(1) << 61) - 3, INT64_C(3037000500), INT64_C(1) << 31};
-    Planner p = {.arena = a, .request = request, .state = request->seed};
+    Planner p = {.arena = a, .request = request, .state = request->seed, .solver = solver_new(a, request->kernel)};
     const Kernel *k = request->kernel;
     p.choices = ARENA_ARRAY(a, Numbers, k->dims.n + 1);
     for (int d = 0; d < k->dims.n; d++)
         make_choices(&p, d);
-    if (!make_base(&p))
+    if (!make_base(&p)) {
+        solver_free(p.solver);
         return p.list;
+    }
     p.list.n = 0;                                       // (the base is among the usual sizes)
     for (size_t v = 0; v < sizeof values / sizeof *values; v++)
         for (int d = 0; d < k->dims.n; d++)
@@ -301,6 +303,7 @@ SizeList sizes_huge(Arena *a, const SizeRequest *request)
                 huge_of(&p, d, values[v], false);
                 huge_of(&p, d, values[v], true);
             }
+    solver_free(p.solver);
     return p.list;
 }
 
