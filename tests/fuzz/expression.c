@@ -155,6 +155,26 @@ static bool at_edge(Scope *s, const Axis *a, Subscript *to) {
     return true;
 }
 
+// Index arithmetic with a number that may need all of its bits.
+static void draw_far(Scope *s, char *to, size_t size) {
+    const Var *v = any_var(s);
+    const char *x = v ? v->name : "1", *form = PICK(s->random, "%s+S", "%s-S", "S-%s", "%s+2*S", "2*S-%s", "3*%s-S", "%s+S-2", "S+S-%s");
+    text_put(to, size, form, x);
+}
+
+static bool at_far(Scope *s, const Axis *a, Subscript *to) {
+    static const Span none = {.dim = NO_DIM, .hi = 1};
+    char end[32];
+    if (!random_chance(s->random, 50))
+        return false;
+    draw_far(s, to->text, sizeof to->text);
+    if (behind_border(s, a, none))
+        return true;
+    span_end(end, sizeof end, a->span, 0);
+    text_put(to->when, sizeof to->when, "%s >= %d && %s < %s", to->text, a->span.lo, to->text, end);
+    return true;
+}
+
 static bool at_guarded(Scope *s, const Axis *a, Subscript *to) {
     const Var *v = any_var(s);
     char end[32], x[32];
@@ -185,8 +205,8 @@ static bool at_data(Scope *s, const Axis *a, Subscript *to) {
 
 static bool draw_subscript(Scope *s, const Axis *a, bool affine, Subscript *to) {
     static Strategy *const strategies[] = {at_index,  at_index, at_index,   at_index, at_index,   at_multiple, at_mirror,
-                                           at_mirror, at_half,  at_outside, at_edge,  at_clamped, at_guarded,  at_data};
-    enum { ALL = sizeof strategies / sizeof *strategies, AFFINE = ALL - 3 };
+                                           at_mirror, at_half,  at_outside, at_edge,  at_clamped, at_guarded,  at_data,  at_far};
+    enum { ALL = sizeof strategies / sizeof *strategies, AFFINE = ALL - 4 };
     for (int tries = 0; tries < 12; tries++) {
         *to = (Subscript){0};
         if (strategies[random_below(s->random, affine ? AFFINE : ALL)](s, a, to))
@@ -248,7 +268,10 @@ void draw_affine(Scope *s, char *to, size_t size) {
     }
     uint32_t c = random_below(s->random, 6);
     span_end(end, sizeof end, v->span, -(int)random_below(s->random, 3));
-    switch (random_below(s->random, 10)) {
+    char far[48];
+    draw_far(s, far, sizeof far);
+    switch (random_below(s->random, 11)) {
+    case 10: text_put(to, size, "%s %s %u", far, PICK(s->random, "<", ">=", "!="), c); return;
     case 0: case 1: text_put(to, size, "%s %s %u", v->name, PICK(s->random, "<", ">=", "<=", ">"), c); return;
     case 2: text_put(to, size, "%s %s %u", v->name, PICK(s->random, "==", "!="), c); return;
     case 3: text_put(to, size, "%s %s %s", v->name, PICK(s->random, "<", ">=", "!=", "=="), end); return;
@@ -343,6 +366,12 @@ Node *draw_leaf(Scope *s, Type type) {
     const Var *v = any_var(s);
     if (random_chance(r, 7))
         return draw_literal(r, type);
+    if (v && type != BOOL && random_chance(r, 1)) {
+        char far[32];
+        draw_far(s, far, sizeof far);
+        text_put(text, sizeof text, PICK(r, "%s(%s)", "%s(S*(%s))"), type_names[type], far);
+        return node_new(type, -1, text);
+    }
     if (v && type != BOOL && random_chance(r, 6)) {
         text_put(text, sizeof text, "%s(%s)", type_names[type], v->name);
         return node_new(type, -1, text);

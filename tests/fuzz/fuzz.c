@@ -35,7 +35,7 @@ typedef struct {
     bool all_targets;
     char how[160];               // how the last check failed
     unsigned long seed;
-    char sizes[DIMS][48];        // of each dimension: " --dim M=1 --dim M=17"
+    char sizes[DIMS][96];        // of each dimension: " --dim M=1 --dim M=17"
     Counts *counts;
     int nreports;
     char reported[MOST_REPORTS][160];    // how they failed
@@ -99,11 +99,16 @@ static void describe_log(const char *path, int code, char *how, size_t size) {
         fclose(file);
 }
 
-// A few sizes for each dimension: tiny, around a vector, around a tile.
+// A few sizes for each dimension: tiny, around a vector, around a tile; of S the largest that there are.
 static void draw_sizes(Fuzz *f, Random *r) {
     static const int tiny[] = {0, 1, 1, 2, 3}, tile[] = {19, 31, 32, 33, 37, 63, 64, 65};
     for (int d = 0; d < DIMS; d++) {
         const char *name = dim_names[d];
+        if (d == DIM_S) {
+            const char *huge = PICK(r, "2147483647", "3037000500", "4611686018427387904", "9223372036854775807");
+            text_put(f->sizes[d], sizeof f->sizes[d], " --dim S=%d --dim S=%s", random_in(r, 0, 9), huge);
+            continue;
+        }
         int most = d == DIM_T ? 9 : tile[random_below(r, 8)];
         text_put(f->sizes[d], sizeof f->sizes[d], " --dim %s=%d --dim %s=%d --dim %s=%d", name, tiny[random_below(r, 5)], name, random_in(r, 4, 17), name, most);
     }
@@ -165,7 +170,7 @@ static const char *main_command(const Target *t) {
 }
 
 static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
-    char command[8 * PATH_MAX], path[PATH_MAX + 64], log[PATH_MAX + 16], sizes[DIMS * 48] = "";
+    char command[8 * PATH_MAX], path[PATH_MAX + 64], log[PATH_MAX + 16], sizes[DIMS * 96] = "";
     text_put(path, sizeof path, "%s/%s", f->folder, name);
     write_kernels(path, n, kernels, true);
     text_put(path, sizeof path, "%s/fed/%s", f->folder, name);

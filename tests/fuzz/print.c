@@ -17,7 +17,7 @@ int text_put(char *to, size_t size, const char *format, ...) {
     return n;
 }
 
-const char *const dim_names[DIMS] = {"M", "N", "K", "T"};
+const char *const dim_names[DIMS] = {"M", "N", "K", "T", "S"};
 
 void span_begin(char *to, size_t size, Span s) {
     text_put(to, size, "%d", s.lo);
@@ -62,7 +62,7 @@ static void print_node(FILE *f, const Node *n) {
 }
 
 bool kernel_has_dim(const Kernel *k, int dim) {
-    bool found = dim == DIM_T && k->time;
+    bool found = dim >= DIM_T && k->time;
     for (int i = 0; i < k->n; i++)
         for (int d = 0; k->tensor[i].kind == INPUT && !k->tensor[i].gone && d < k->tensor[i].rank; d++) {
             const Span *s = &k->tensor[i].axis[d].span;
@@ -84,7 +84,7 @@ static void print_params(FILE *f, const Kernel *k, Kind kind) {
         between = ", ";
     }
     if (kind == INPUT && k->time)
-        fprintf(f, "%sT: int", between);
+        fprintf(f, "%sT: int, S: int", between);
 }
 
 static void print_declarations(FILE *f, const Kernel *k) {

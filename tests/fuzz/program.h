@@ -1,6 +1,6 @@
 // Random programs: trees that can be printed as .pto and made smaller.
 //
-// A kernel has dimensions M, N, K, bound by its first inputs, and a parameter T. Its tensors stand in an order in which
+// A kernel has dimensions M, N, K, bound by its first inputs, and parameters T and S, which may be as large as numbers are. Its tensors stand in an order in which
 // each reads only those before it, and itself where it is a recurrence. Programs are valid by construction: the
 // generator knows the range of each index and the shape of each tensor, and reads what is certainly inside, behind a
 // border, behind a condition, or clamped.
@@ -33,7 +33,7 @@ struct Node {
 };
 
 // From lo to times*D + hi, half-open, D one of the dimensions; from lo to hi without one.
-enum { DIM_M, DIM_N, DIM_K, DIM_T, DIMS, NO_DIM = -1 };
+enum { DIM_M, DIM_N, DIM_K, DIM_T, DIM_S, DIMS, NO_DIM = -1 };
 extern const char *const dim_names[DIMS];
 typedef struct { int dim, times, lo, hi; } Span;
 typedef enum { NO_BORDER, ZERO, CONST, CLAMP, REFLECT, WRAP } Border;
@@ -65,7 +65,7 @@ typedef struct {
 typedef struct {
     char name[16];
     bool positive;                  // no dimension but T may be zero
-    bool time;                      // has the parameter T
+    bool time;                      // has the parameters T and S
     int n;
     Tensor tensor[MOST_TENSORS];
     uint32_t shuffle;               // the order of the equations in the text
