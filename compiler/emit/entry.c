@@ -249,6 +249,37 @@ static const char *name_of_grid(Emit *e, const Node *g)
     return *list ? list : e->k->name;
 }
 
+static bool see_index(Expr *x, void *data)
+{
+    bool *found = data;
+    *found = *found || x->op == OP_INDEX || x->op == OP_READ;
+    return !*found;
+}
+
+static bool uses_index(const Expr *x)
+{
+    bool found = false;
+    expr_walk((Expr *)x, see_index, &found);
+    return found;
+}
+
+// Is there anything to do? Loops whose ends are sizes may be empty: `all` says of those around a node that they are not, *some
+// of any operation. False: there always is.
+static bool find_work(Emit *e, const Node *n, const char *all, const char **some)
+{
+    if (n->kind == NODE_OP && (!*all || strstr(*some, all)))
+        return *all != 0;
+    if (n->kind == NODE_OP)
+        *some = arena_printf(e->a, "%s%s(%s)", *some, **some ? " || " : "", all);
+    bool sized = n->kind == NODE_LOOP && !uses_index(n->index->lo) && !uses_index(n->index->hi);
+    if (sized && !(n->index->lo->op == OP_CONST && n->index->hi->op == OP_CONST))
+        all = arena_printf(e->a, "%s%s%s < %s", all, *all ? " && " : "", c_index(e, n->index->lo), c_index(e, n->index->hi));
+    bool found = true;
+    for (int i = 0; i < n->body.n && found; i++)
+        found = find_work(e, n->body.at[i], all, some);
+    return found;
+}
+
 static void emit_grid(Emit *e, const Node *g, int number)
 {
     if (g->ndims == 0 && !c_is_modelled(e)) {
@@ -278,7 +309,10 @@ static void emit_grid(Emit *e, const Node *g, int number)
         c_launch(e, g, number);
         return;
     }
-    c_line(e, "if ((status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", number, name_own(e, "task%d", number));
+    const char *some = "";
+    bool maybe = find_work(e, g, "", &some) && *some;
+    c_line(e, "if (%s%s(status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", maybe && strstr(some, "||") ? arena_printf(e->a, "(%s)", some) : maybe ? some : "", maybe ? " && " : "",
+           number, name_own(e, "task%d", number));
     c_line(e, "    return pto_leave(ctx, status);");
 }
 

@@ -125,6 +125,7 @@ bool ref_where_holds(const Kernel *k, const int64_t *dims)
 bool ref_shape(const Kernel *k, const Tensor *t, const int64_t *dims, RefTensor *out)
 {
     *out = (RefTensor){.type = t->type, .rank = t->rank, .size = 1};
+    bool empty = false;
     if (t->rank > REF_MAX_RANK)
         return false;
     for (int d = 0; d < t->rank; d++) {
@@ -135,6 +136,11 @@ bool ref_shape(const Kernel *k, const Tensor *t, const int64_t *dims, RefTensor 
             return false;
         out->lo[d] = lo;
         out->extent[d] = extent < 0 ? 0 : extent;
+        empty |= out->extent[d] == 0;
+    }
+    for (int d = 0; d < t->rank; d++) {
+        if (empty)
+            out->size = 0;
         if (__builtin_mul_overflow(out->size, out->extent[d], &out->size) || out->size > INT64_MAX / 64)
             return false;
     }
