@@ -4,7 +4,7 @@
 // (ir/value_range.h), it is noted, with the loops and conditions around it; the entry then follows the bounds of all that was
 // noted, for the sizes of the call, before anything runs (`k_exact`), and refuses the call with PTO_ERR_OVERFLOW. What lies in
 // an empty loop, or behind a condition that no point of the call meets, does not count. Assumptions and extents, which
-// are looked at before, are computed in 128 bits. Test: tests/golden/exact, tests/unit/test_exact.c
+// are looked at before, are computed in 128 bits. Test: tests/golden/exact
 #include "base/buffer.h"
 #include "emit/c.h"
 

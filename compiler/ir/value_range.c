@@ -3,7 +3,7 @@
 // Interval arithmetic: each operation takes the extremes of its operands, as if they were independent. That is exact for the
 // sums of indices which subscripts are, and safe for everything else.
 //
-// Test: tests/unit/test_expr.c
+// Test: tests/golden/exact
 #include "ir/value_range.h"
 
 // So that sums and products of what is cut off here fit a Wide.

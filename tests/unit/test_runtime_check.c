@@ -83,6 +83,14 @@ START_TEST(extents_and_assumptions)
     ck_assert_int_eq(pto_check_where(NULL, "k", 0, "M >= 3", 2, names, values), PTO_ERR_WHERE);
     ck_assert_str_eq(pto_context_error(NULL), "k: needs M >= 3, but M = 2, N = 5");
     ck_assert_int_eq(pto_check_where(NULL, "k", 0, "x", 0, NULL, NULL), PTO_ERR_WHERE);
+    ck_assert_int_eq(pto_check_exact(NULL, "k", "i + 2*M", 2, names, values), PTO_ERR_OVERFLOW);
+    ck_assert_str_eq(pto_context_error(NULL), "k: i + 2*M does not fit 64 bits, for M = 2, N = 5");
+    int64_t shape[] = {(INT64_C(1) << 62) + 1, 0};
+    pto_tensor large = pto_tensor_dense(NULL, PTO_F32, 2, shape);
+    ck_assert_int_eq(pto_check_tensor(NULL, "k", "x", &large, PTO_F32, 2, 0), PTO_ERR_SHAPE);
+    ck_assert_str_eq(pto_context_error(NULL), "k: `x` has extent 4611686018427387905 in dimension 0: at most 2^62");
+    large.shape[0]--;
+    ck_assert_int_eq(pto_check_tensor(NULL, "k", "x", &large, PTO_F32, 2, 0), PTO_OK);
     pto_context *ctx = NULL;
     ck_assert_int_eq(pto_enter(&ctx, "entered"), PTO_OK);
     ck_assert_int_eq(pto_leave(ctx, pto_check_where(ctx, NULL, 0, "y", 0, NULL, NULL)), PTO_ERR_WHERE);
