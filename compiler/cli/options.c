@@ -184,7 +184,7 @@ const Option options_table[] = {
     {"--seed", "S", TAKES_VALUE, FOR_CHECK, set_seed, "for random inputs and combinations of sizes", NULL},
     {"--effort", "N", TAKES_VALUE, FOR_CHECK, set_effort, "how long to check: 1 is about a second, the default is 2", NULL},
     {"-O", "LEVEL", TAKES_JOINED, FOR_CODE, set_opt_level, "optimise: 0 to 3, the default is 2", "0 1 2 3"},
-    {"--budget", "N", TAKES_VALUE, FOR_CODE, set_budget, "operations that one question about integer sets may take, the default is 2000000", NULL},
+    {"--budget", "N", TAKES_VALUE, FOR_CODE, set_budget, "operations that questions about integer sets may take, the default is 8000000", NULL},
     {"-g", NULL, TAKES_NONE, FOR_CODE, set_debug, "write #line, so that debuggers and profilers show the .pto file", NULL},
     {"-I", "DIR", TAKES_WORD, FOR_CODE, set_include, "look for imported files in DIR: an error until `import` is built", NULL},
     {"-MD", NULL, TAKES_NONE, FOR_COMPILE, set_depend, "write a depfile for make and ninja", NULL},
@@ -445,7 +445,7 @@ static bool check_combination(Parser *p)
 
 bool options_parse(Arena *a, int argc, char **argv, Options *options, const char **error)
 {
-    *options = (Options){.arena = a, .opt_level = 2, .budget = 2000000, .seed = 1, .effort = 2, .repeat = 1, .events = 200000};
+    *options = (Options){.arena = a, .opt_level = 2, .budget = 8000000, .seed = 1, .effort = 2, .repeat = 1, .events = 200000};
     Parser p = {.arena = a, .o = options};
     Words args = {0};
     bool ok = true;

@@ -15,6 +15,7 @@ enum { MOST_OPERATIONS = 200000, LARGEST_SIZE = 1 << 30 };
 
 struct SizeSolver {
     isl_ctx *isl;
+    Budget *budget;
     isl_set *legal;              // a set of one dimension for each Dim
     int n;
 };
@@ -36,8 +37,9 @@ SizeSolver *solver_new(Arena *a, const Kernel *k)
     *s = (SizeSolver){.isl = isl_ctx_alloc(), .n = k->dims.n};
     if (!s->isl)
         return s;
+    s->budget = budget_new(a, s->isl, MOST_OPERATIONS);
     isl_options_set_on_error(s->isl, ISL_ON_ERROR_CONTINUE);
-    Poly *p = poly_new(a, s->isl, k);
+    Poly *p = poly_new(a, s->budget, k);
     isl_space *sizes = isl_space_params_alloc(s->isl, (unsigned)s->n);
     for (int d = 0; d < s->n; d++)
         sizes = isl_space_set_dim_name(sizes, isl_dim_param, (unsigned)d, k->dims.at[d]->name);
@@ -51,7 +53,7 @@ SizeSolver *solver_new(Arena *a, const Kernel *k)
     for (int d = 0; d < s->n; d++)
         legal = isl_set_upper_bound_si(legal, isl_dim_set, (unsigned)d, LARGEST_SIZE);
     s->legal = isl_set_coalesce(legal);
-    poly_check_memory(s->isl);
+    budget_check_memory(s->isl);
     return s;
 }
 
@@ -110,9 +112,9 @@ bool solver_move(SizeSolver *s, int64_t *dims, const bool *pinned, const int *or
             return false;
     if (!s->legal)
         return false;
-    poly_budget_begin(s->isl, MOST_OPERATIONS);
+    budget_begin_least(s->budget, MOST_OPERATIONS);
     bool found = move(s, moved, pinned, order);
-    found = poly_budget_end(s->isl) && found;
+    found = budget_end(s->budget) && found;
     if (found)
         memcpy(dims, moved, sizeof *dims * (size_t)s->n);
     return found;

@@ -8,7 +8,6 @@
 #include "machine/machine.h"
 #include "syntax/parse.h"
 
-#include <isl/options.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,20 +172,24 @@ static int take_machine(Unit *u)
     return code || !o->machine_set ? code : check_machine_set(u);
 }
 
+// A file of so many bytes has twice the budget of operations on integer sets.
+enum { BYTES = 20000 };
+
 static int load(Unit *u)
 {
     const char *error = NULL;
     u->file = source_load(&u->sources, u->options->input, &error);
     if (!u->file)
         return complain(EXIT_USER, "%s: %s", u->options->input, error);
+    budget_add(u->budget, u->budget->left / BYTES * u->file->size);
     u->tree = parse_file(u->arena, u->diags, u->file);
     if (!u->tree || diags_errors(u->diags))
         return EXIT_USER;
     int code = ir_is_bundles(u->tree) ? take_machine(u) : 0;
     if (code)
         return code;
-    u->module = sema_file(u->arena, u->isl, u->diags, u->tree);
-    poly_check_memory(u->isl);
+    u->module = sema_file(u->arena, u->budget, u->diags, u->tree);
+    budget_check_memory(u->isl);
     return 0;
 }
 
@@ -199,7 +202,7 @@ int unit_open(Unit *u, Arena *a, const Options *o)
     options_doing(o->doing, "");
     if (!u->isl)
         return complain(EXIT_INTERNAL, "out of memory");
-    isl_options_set_on_error(u->isl, ISL_ON_ERROR_CONTINUE);
+    u->budget = budget_new(a, u->isl, (unsigned long)o->budget);
     int code = apply_warnings(u);
     if (code == 0 && o->target)
         code = unit_check_target(u, o->target);
@@ -256,13 +259,13 @@ int unit_compile(Unit *u, const char *target, const char *header_name, bool want
     FILE *c_out = open_if(&c, want_c), *h_out = open_if(&h, want_c), *ir_out = open_if(&ir, o->emit_ir), *schedule_out = open_if(&schedule, o->emit_schedule);
     PipelineOptions p = {
         .source_name = o->line_directives ? u->file->path : base_name(u->file->path), .header_name = header_name, .data_dir = u->places.data,
-        .target = target, .machine_set = o->machine_set, .opt_level = o->opt_level, .budget = (long)o->budget, .line_directives = o->line_directives, .verify_each = o->verify_each,
+        .target = target, .machine_set = o->machine_set, .opt_level = o->opt_level, .line_directives = o->line_directives, .verify_each = o->verify_each,
         .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
         .emit_schedule = o->emit_schedule, .schedule_out = schedule_out, .emit_ir = o->emit_ir, .ir_out = ir_out,
         .tilings = &out->tilings, .steps = &out->steps,
     };
-    bool ok = pipeline_compile(u->arena, u->isl, u->diags, u->tree, u->module, &p, c_out, h_out) && diags_errors(u->diags) == 0;
-    poly_check_memory(u->isl);
+    bool ok = pipeline_compile(u->arena, u->budget, u->diags, u->tree, u->module, &p, c_out, h_out) && diags_errors(u->diags) == 0;
+    budget_check_memory(u->isl);
     TextBuffer *all[] = {&c, &h, &ir, &schedule};
     for (int k = 0; k < 4; k++)
         if (all[k]->stream)

@@ -22,6 +22,7 @@ typedef struct {
     Sources sources;
     Diags *diags;
     isl_ctx *isl;
+    Budget *budget;
     const SourceFile *file;
     TreeFile *tree;
     Module *module;

@@ -21,6 +21,8 @@
 
 // ---- spaces ---------------------------------------------------------------------------------------------------
 
+enum { ALONE = 50000 };             // operations
+
 static isl_space *index_space(const Poly *p, int n)
 {
     return isl_space_set_alloc(p->isl, 0, (unsigned)n);
@@ -89,39 +91,10 @@ static void find_parts(Poly *p)
     }
 }
 
-// ---- budgets --------------------------------------------------------------------------------------------------------
-
-void poly_check_memory(isl_ctx *isl)
-{
-    enum isl_error e = isl_ctx_last_error(isl);          // of the last failure: it may follow from one of memory
-    if (e == isl_error_alloc || (e != isl_error_none && e != isl_error_quota && errno == ENOMEM))
-        arena_oom_handler();
-}
-
-void poly_budget_begin(isl_ctx *isl, unsigned long operations)
-{
-    poly_check_memory(isl);
-    errno = 0;
-    isl_ctx_reset_error(isl);
-    isl_ctx_reset_operations(isl);
-    isl_ctx_set_max_operations(isl, operations);
-}
-
-bool poly_budget_end(isl_ctx *isl)
-{
-    poly_check_memory(isl);
-    bool done = isl_ctx_last_error(isl) == isl_error_none;
-    isl_ctx_set_max_operations(isl, 0);
-    isl_ctx_reset_operations(isl);
-    isl_ctx_reset_error(isl);
-    return done;
-}
-
-
-Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k)
+Poly *poly_new(Arena *a, Budget *budget, const Kernel *k)
 {
     Poly *p = ARENA_NEW(a, Poly);
-    *p = (Poly){ .isl = isl, .kernel = k, .nparts = k->dims.n + 1 };
+    *p = (Poly){ .isl = budget->isl, .budget = budget, .kernel = k, .nparts = k->dims.n + 1 };
     p->part = ARENA_ARRAY(a, isl_set *, p->nparts);
     p->part_of = ARENA_ARRAY(a, int, p->nparts);
     find_parts(p);
@@ -185,6 +158,21 @@ isl_set *poly_under(const Poly *p, isl_set *s)
     return isl_set_intersect_params(s, known);
 }
 
+static isl_stat count_divisions(isl_basic_set *b, void *data)
+{
+    int *n = data, mine = (int)isl_basic_set_dim(b, isl_dim_div);
+    *n = mine > *n ? mine : *n;
+    isl_basic_set_free(b);
+    return isl_stat_ok;
+}
+
+int poly_divisions(isl_set *s)
+{
+    int divisions = 0;
+    isl_set_foreach_basic_set(s, count_divisions, &divisions);
+    return divisions;
+}
+
 // In halves: one by one, each would copy all before it.
 static isl_set *union_of(int n, isl_set **sets)
 {
@@ -216,6 +204,9 @@ isl_bool poly_is_subset(const Poly *p, isl_set *x, isl_set *y)
 }
 
 // ---- expressions to functions ---------------------------------------------------------------------------------
+
+static isl_pw_aff *function(const Poly *p, PolyIndices ix, const Expr *e);
+static isl_set *condition(const Poly *p, PolyIndices ix, const Expr *e);
 
 static isl_pw_aff *constant(const Poly *p, int n, int64_t v)
 {
@@ -298,9 +289,9 @@ static isl_pw_aff *aff_quotient(Op op, isl_pw_aff *x, isl_pw_aff *y)
 
 static isl_pw_aff *aff_select(const Poly *p, PolyIndices ix, const Expr *e)
 {
-    isl_set *c = poly_cond(p, ix, e->args[0]);
-    isl_pw_aff *t = c ? poly_aff(p, ix, e->args[1]) : NULL;
-    isl_pw_aff *f = t ? poly_aff(p, ix, e->args[2]) : NULL;
+    isl_set *c = condition(p, ix, e->args[0]);
+    isl_pw_aff *t = c ? function(p, ix, e->args[1]) : NULL;
+    isl_pw_aff *f = t ? function(p, ix, e->args[2]) : NULL;
     if (!f) {
         isl_set_free(c);
         isl_pw_aff_free(t);
@@ -313,8 +304,8 @@ static isl_pw_aff *aff_select(const Poly *p, PolyIndices ix, const Expr *e)
 
 static isl_pw_aff *aff_binary(const Poly *p, PolyIndices ix, const Expr *e)
 {
-    isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
-    isl_pw_aff *y = x ? poly_aff(p, ix, e->args[1]) : NULL;
+    isl_pw_aff *x = function(p, ix, e->args[0]);
+    isl_pw_aff *y = x ? function(p, ix, e->args[1]) : NULL;
     if (!y) {
         isl_pw_aff_free(x);
         return NULL;
@@ -329,7 +320,7 @@ static isl_pw_aff *aff_binary(const Poly *p, PolyIndices ix, const Expr *e)
     }
 }
 
-isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e)
+static isl_pw_aff *function(const Poly *p, PolyIndices ix, const Expr *e)
 {
     if (e->type != DT_INDEX && e->type != DT_I64)
         return NULL;
@@ -337,13 +328,13 @@ isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e)
     case OP_CONST: return constant(p, ix.n, e->i);
     case OP_DIM: return parameter(p, ix.n, e->dim);
     case OP_INDEX: return aff_index(p, ix, e->index);
-    case OP_CONVERT: return poly_aff(p, ix, e->args[0]);
+    case OP_CONVERT: return function(p, ix, e->args[0]);
     case OP_NEG: {
-        isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
+        isl_pw_aff *x = function(p, ix, e->args[0]);
         return x ? isl_pw_aff_neg(x) : NULL;
     }
     case OP_ABS: {
-        isl_pw_aff *x = poly_aff(p, ix, e->args[0]), *negated = x ? isl_pw_aff_neg(isl_pw_aff_copy(x)) : NULL;
+        isl_pw_aff *x = function(p, ix, e->args[0]), *negated = x ? isl_pw_aff_neg(isl_pw_aff_copy(x)) : NULL;
         return x ? isl_pw_aff_max(x, negated) : NULL;
     }
     case OP_SELECT: return aff_select(p, ix, e);
@@ -370,28 +361,30 @@ static isl_set *compare(Op op, isl_pw_aff *x, isl_pw_aff *y)
 
 static isl_set *cond_pair(const Poly *p, PolyIndices ix, const Expr *e)
 {
-    isl_set *x = poly_cond(p, ix, e->args[0]);
-    isl_set *y = x ? poly_cond(p, ix, e->args[1]) : NULL;
+    isl_set *x = condition(p, ix, e->args[0]);
+    isl_set *y = x ? condition(p, ix, e->args[1]) : NULL;
     if (!y) {
         isl_set_free(x);
         return NULL;
     }
-    return e->op == OP_AND ? isl_set_intersect(x, y) : isl_set_union(x, y);
+    bool multiply = e->op == OP_AND && isl_set_n_basic_set(x) > 1 && isl_set_n_basic_set(y) > 1;
+    isl_set *both = e->op == OP_AND ? isl_set_intersect(x, y) : isl_set_union(x, y);
+    return multiply ? isl_set_coalesce(both) : both;
 }
 
-isl_set *poly_cond(const Poly *p, PolyIndices ix, const Expr *e)
+static isl_set *condition(const Poly *p, PolyIndices ix, const Expr *e)
 {
     switch ((int)e->op) {
     case OP_CONST:
         return e->i ? isl_set_universe(index_space(p, ix.n)) : isl_set_empty(index_space(p, ix.n));
     case OP_AND: case OP_OR: return cond_pair(p, ix, e);
     case OP_NOT: {
-        isl_set *x = poly_cond(p, ix, e->args[0]);
+        isl_set *x = condition(p, ix, e->args[0]);
         return x ? isl_set_complement(x) : NULL;
     }
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: {
-        isl_pw_aff *x = poly_aff(p, ix, e->args[0]);
-        isl_pw_aff *y = x ? poly_aff(p, ix, e->args[1]) : NULL;
+        isl_pw_aff *x = function(p, ix, e->args[0]);
+        isl_pw_aff *y = x ? function(p, ix, e->args[1]) : NULL;
         if (!y) {
             isl_pw_aff_free(x);
             return NULL;
@@ -400,6 +393,29 @@ isl_set *poly_cond(const Poly *p, PolyIndices ix, const Expr *e)
     }
     default: return NULL;
     }
+}
+
+// Outside of a question they are questions themselves.
+static bool begin_alone(const Poly *p)
+{
+    bool alone = isl_ctx_get_max_operations(p->isl) == 0;
+    if (alone)
+        budget_begin_least(p->budget, ALONE);
+    return alone;
+}
+
+isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    bool alone = begin_alone(p);
+    isl_pw_aff *f = function(p, ix, e);
+    return alone && !budget_end(p->budget) ? isl_pw_aff_free(f) : f;
+}
+
+isl_set *poly_cond(const Poly *p, PolyIndices ix, const Expr *e)
+{
+    bool alone = begin_alone(p);
+    isl_set *s = condition(p, ix, e);
+    return alone && !budget_end(p->budget) ? isl_set_free(s) : s;
 }
 
 // ---- boxes and domains ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #ifndef PTOC_IR_POLY_H
 #define PTOC_IR_POLY_H
 
+#include "ir/budget.h"
 #include "ir/ir.h"
 
 #include <isl/aff.h>
@@ -20,20 +21,14 @@
 
 typedef struct {
     isl_ctx *isl;
+    Budget *budget;           // for questions
     const Kernel *kernel;
     int nparts;
     isl_set **part;           // parameter sets: dims that assumptions tie together, each >= 0, under those assumptions
     int *part_of;             // by dim
 } Poly;
 
-// A query of isl's runs between these, which lend it a number of operations; false at the end: it was not answered, and
-// what came back is NULL. Memory that isl runs out of ends the compilation (arena_oom_handler), also outside of queries:
-// `poly_check_memory` is called before anything is believed.
-void poly_budget_begin(isl_ctx *isl, unsigned long operations);
-bool poly_budget_end(isl_ctx *isl);
-void poly_check_memory(isl_ctx *isl);
-
-Poly *poly_new(Arena *a, isl_ctx *isl, const Kernel *k);
+Poly *poly_new(Arena *a, Budget *budget, const Kernel *k);
 void poly_free(Poly *p);
 
 // What is known of the parameters of a space, and of those that are tied to them. Takes the space.
@@ -41,6 +36,8 @@ __isl_give isl_set *poly_known(const Poly *p, __isl_take isl_space *space);
 // The set under what is known of its parameters. All sets and maps that functions below return are, and intersections stay so;
 // what a difference or a condition adds to the parameters is not: those are put under it again.
 __isl_give isl_set *poly_under(const Poly *p, __isl_take isl_set *s);
+// The greatest number of divisions (floors, remainders) in a piece of a set: what makes questions about it expensive.
+int poly_divisions(__isl_keep isl_set *s);
 // The union of n sets (n > 0) of one space but for their parameters. Takes them.
 __isl_give isl_set *poly_union(int n, isl_set **sets);
 // x without y; is x in y: for all sizes of both.
@@ -53,7 +50,7 @@ isl_bool poly_has_sizes(const Poly *p);
 typedef struct { int n; Index *const *at; } PolyIndices;
 
 // The affine function of an index-typed (or integer) expression over the indices' space (unnamed tuple), or NULL
-// when it is not piecewise affine: constants, indices, dims, + - * by constants, min, max, floordiv/mod and (of
+// when it is not piecewise affine (or that costs too much to find out): constants, indices, dims, + - * by constants, min, max, floordiv/mod and (of
 // what is known non-negative or by sign) / % by positive constants, select with affine conditions.
 // Integer-typed subtrees are affine only where they convert from index losslessly (i64, or index itself).
 __isl_give isl_pw_aff *poly_aff(const Poly *p, PolyIndices ix, const Expr *e);

@@ -53,6 +53,8 @@ static void make_scatter(Program *g, Stmt *s, const Scatter *x)
         VEC_PUSH(g->a, &s->conds, x->conds[i]);
 }
 
+enum { DOMAIN = 200000 };          // operations
+
 static Stmt *new_stmt(Program *g, StatementKind kind, Equation *eq)
 {
     Stmt *s = ARENA_NEW(g->a, Stmt);
@@ -64,7 +66,10 @@ static Stmt *new_stmt(Program *g, StatementKind kind, Equation *eq)
             s->index[s->n++] = eq->nest->indices.at[i];
     for (int i = 0; kind == STMT_UPDATE && i < eq->nest->conds.n; i++)
         VEC_PUSH(g->a, &s->conds, eq->nest->conds.at[i]);
+    budget_begin_least(g->poly->budget, DOMAIN);
     s->domain = tuple_set(poly_domain(g->poly, eq, kind == STMT_UPDATE, &s->exact), s->id);
+    if (!budget_end(g->poly->budget) || !s->domain)
+        diag_report(g->diags, D_UNDECIDED, eq->range, "could not decide within the budget for which elements `%s` is computed", eq->name);
     Scatter scatter;
     if (kind == STMT_UPDATE && scatter_find(g->a, g->poly, eq, &scatter) && !scatter.assumed)
         make_scatter(g, s, &scatter);
@@ -434,11 +439,14 @@ static void statement_dependences(Program *g, Stmt *s)
         accumulator_dependence(g, g->stmts.at[s->id - 1], s);
 }
 
-Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k, long budget)
+Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k)
 {
     Program *g = ARENA_NEW(a, Program);
-    *g = (Program){ .a = a, .poly = p, .kernel = k, .diags = d, .budget = budget, .writers = ARENA_ARRAY(a, StmtList, k->tensors.n + 1) };
+    *g = (Program){ .a = a, .poly = p, .kernel = k, .diags = d, .writers = ARENA_ARRAY(a, StmtList, k->tensors.n + 1) };
+    int errors = diags_errors(d);
     make_statements(g);
+    if (diags_errors(d) > errors)
+        return g;
     for (int i = 0; i < g->stmts.n; i++)
         statement_dependences(g, g->stmts.at[i]);
     return g;
@@ -456,12 +464,12 @@ void depend_free(Program *g)
 
 void depend_budget_begin(const Program *g)
 {
-    poly_budget_begin(g->poly->isl, (unsigned long)g->budget);
+    budget_begin(g->poly->budget);
 }
 
 bool depend_budget_end(const Program *g)
 {
-    return poly_budget_end(g->poly->isl);
+    return budget_end(g->poly->budget);
 }
 
 void depend_give_up(Program *g, Range range, const char *fmt, ...)

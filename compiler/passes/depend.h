@@ -58,12 +58,11 @@ typedef struct {
     StmtList stmts;
     DepList deps;
     StmtList *writers;           // by tensor id
-    long budget;                 // isl's operations for one query; 0: no end
     VEC(const char *) given_up;  // what was too expensive, for --explain
 } Program;
 
 // Statements and dependences of a normalised kernel.
-Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k, long budget);
+Program *depend_analyse(Arena *a, Poly *p, Diags *d, const Kernel *k);
 void depend_free(Program *g);
 
 // Queries for optimisations have a budget: between these two, an isl function that exceeds it gives NULL. False: it did.

@@ -56,6 +56,8 @@ static bool over_dims_only(const Equation *eq, Expr *e)
     return true;
 }
 
+enum { HULL = 200000 };            // operations
+
 // The hull of an index's range, over dims only.
 static void index_hull(Lift *n, const Equation *eq, int pos, Expr **lo, Expr **hi)
 {
@@ -65,11 +67,17 @@ static void index_hull(Lift *n, const Equation *eq, int pos, Expr **lo, Expr **h
     if (over_dims_only(eq, index->lo) && over_dims_only(eq, index->hi))
         return;
     PolyIndices ix = { eq->indices.n, eq->indices.at };
+    budget_begin_least(n->p->budget, HULL);
     isl_set *box = poly_box(n->p, ix, eq->conds.n, eq->conds.at, NULL);
     isl_pw_aff *min = isl_set_dim_min(isl_set_copy(box), pos), *max = isl_set_dim_max(box, pos);
     PolyIndices none = { 0, NULL };
-    *lo = poly_expr(n->p, n->a, none, min);
-    *hi = expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, poly_expr(n->p, n->a, none, max), expr_int(n->a, DT_INDEX, 1, index->range)));
+    Expr *first = poly_expr(n->p, n->a, none, min), *last = poly_expr(n->p, n->a, none, max);
+    if (budget_end(n->p->budget) && first && last) {
+        *lo = first;
+        *hi = expr_simplify(n->a, expr_binary(n->a, OP_ADD, DT_INDEX, last, expr_int(n->a, DT_INDEX, 1, index->range)));
+    } else {
+        diag_report(n->d, D_UNDECIDED, index->range, "could not decide within the budget over what `%s` runs", index->name);
+    }
     isl_pw_aff_free(min);
     isl_pw_aff_free(max);
 }

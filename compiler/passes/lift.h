@@ -11,7 +11,6 @@
 
 typedef struct {
     Arena *a;
-    isl_ctx *isl;
     Diags *d;
     Kernel *k;                   // takes the new tensors and equations
     Poly *p;

@@ -21,6 +21,7 @@ typedef struct {
     Leaf *leaf;
     int depth;                    // point loops at most
     Expr *value[MAX_LOOPS];       // of the iterator at each point depth
+    Expr **guard;                 // by statement id: what its loops do not see to (see loops_of); NULL: nothing
 } Lower;
 
 // ---- expressions ------------------------------------------------------------------------------------------------
@@ -177,6 +178,17 @@ static const Stmt *stmt_of_call(Lower *l, isl_ast_expr *call)
     return s;
 }
 
+static Node *guarded(Lower *l, const Stmt *s, Expr *const *values, Node *operation)
+{
+    Expr *cond = l->guard[s->id];
+    if (!cond)
+        return operation;
+    Node *n = node_new(l->p->a, NODE_IF);
+    n->cond = bound(l->p, s, values, cond);
+    node_append(l->p->a, n, operation);
+    return n;
+}
+
 static Node *convert_user(Lower *l, isl_ast_node *node)
 {
     isl_ast_expr *call = isl_ast_node_user_get_expr(node);
@@ -185,7 +197,7 @@ static Node *convert_user(Lower *l, isl_ast_node *node)
     for (int i = 0; i < s->n; i++)
         values[i] = expr_simplify(l->p->a, convert_arg(l, call, i + 1));
     isl_ast_expr_free(call);
-    return lower_operation(l->p, s, values);
+    return guarded(l, s, values, lower_operation(l->p, s, values));
 }
 
 // ---- loops ------------------------------------------------------------------------------------------------------
@@ -512,6 +524,68 @@ static void declare_lost(Plan *p, Node *n, Tensor *t)
         VEC_PUSH(p->a, &n->locals, t);
 }
 
+// ---- the whole ----------------------------------------------------------------------------------------------------------
+
+enum { MOST_PIECES = 8, MOST_DIVISIONS = 8, HULLS = 200000 };
+
+static bool is_scattered(isl_set *domain)
+{
+    return isl_set_n_basic_set(domain) > MOST_PIECES || poly_divisions(domain) > MOST_DIVISIONS;
+}
+
+// The instances that the loops of a statement run over. Loops around each piece of a scattered domain cost more than they save:
+// beyond a few pieces, and where isl found no loops in time, they run over the hull, under a condition.
+static isl_set *loops_of(Lower *l, const StmtPlan *sp, bool hulls)
+{
+    const Stmt *s = sp->stmt;
+    isl_set *domain = plan_domain(l->p, sp);
+    l->guard[s->id] = NULL;
+    if (!hulls && !is_scattered(domain))
+        return domain;
+    isl_id *id = isl_set_get_tuple_id(domain);
+    isl_set *hull = isl_set_from_basic_set(isl_set_simple_hull(isl_set_remove_divs(isl_set_copy(domain))));
+    hull = isl_set_set_tuple_id(hull, id);
+    isl_set *rest = poly_divisions(domain) > MOST_DIVISIONS ? domain : isl_set_gist(domain, isl_set_copy(hull));
+    PolyIndices ix = { s->n, (Index *const *)s->index };
+    if (rest && isl_set_plain_is_universe(rest) != isl_bool_true)
+        l->guard[s->id] = poly_set_cond(l->p->g->poly, l->p->a, ix, rest);
+    isl_set_free(rest);
+    return hull;
+}
+
+static isl_ast_node *generate(Lower *l, bool hulls)
+{
+    isl_union_map *schedule = NULL;
+    for (int i = 0; i < l->leaf->stmts.n; i++) {
+        const StmtPlan *sp = plan_of(l->p, l->leaf->stmts.at[i]);
+        isl_union_map *m = isl_union_map_from_map(time_map(l, sp, loops_of(l, sp, hulls), l->depth));
+        schedule = schedule ? isl_union_map_union(schedule, m) : m;
+    }
+    isl_ast_build *b = new_build(l, 2 * l->depth + 1);
+    isl_ast_node *ast = isl_ast_build_node_from_schedule_map(b, schedule);
+    isl_ast_build_free(b);
+    return ast;
+}
+
+static isl_ast_node *loops(Lower *l)
+{
+    const Stmt *first = l->leaf->stmts.at[0];
+    Budget *budget = l->p->g->poly->budget;
+    l->guard = ARENA_ARRAY(l->p->a, Expr *, l->p->g->stmts.n + 1);
+    budget_begin(budget);
+    isl_ast_node *ast = generate(l, false);
+    if (budget_end(budget) && ast)
+        return ast;
+    isl_ast_node_free(ast);
+    depend_give_up(l->p->g, first->eq->range, "loops around the pieces of `%s` were too expensive to find; loops around all of them test a condition", first->eq->name);
+    budget_begin_least(budget, HULLS);
+    ast = generate(l, true);
+    if (budget_end(budget) && ast)
+        return ast;
+    diag_report(l->p->g->diags, D_UNDECIDED, first->eq->range, "the loops of `%s` could not be generated within the budget", first->eq->name);
+    return isl_ast_node_free(ast);
+}
+
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
 {
     Lower l = { .p = p, .t = t, .leaf = leaf };
@@ -521,23 +595,11 @@ void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf)
         int d = plan_of(p, leaf->stmts.at[i])->npath - leaf->nouter;
         l.depth = d > l.depth ? d : l.depth;
     }
-    isl_union_map *schedule = NULL;
-    depend_budget_begin(p->g);
-    isl_ctx_set_max_operations(p->g->poly->isl, 16 * (unsigned long)p->g->budget);       // there is no other way
-    for (int i = 0; i < leaf->stmts.n; i++) {
-        const StmtPlan *sp = plan_of(p, leaf->stmts.at[i]);
-        isl_union_map *m = isl_union_map_from_map(time_map(&l, sp, plan_domain(p, sp), l.depth));
-        schedule = schedule ? isl_union_map_union(schedule, m) : m;
-    }
-    isl_ast_build *b = new_build(&l, 2 * l.depth + 1);
-    isl_ast_node *ast = isl_ast_build_node_from_schedule_map(b, schedule);
-    if (!depend_budget_end(p->g) || !ast)
-        diag_report(p->g->diags, D_UNDECIDED, leaf->stmts.at[0]->eq->range, "the loops of `%s` could not be generated within the budget", leaf->stmts.at[0]->eq->name);
+    isl_ast_node *ast = loops(&l);
     lower_locals(p, t, leaf, leaf->node, leaf->nouter, NULL);
     if (ast)
         convert_into(&l, leaf->node, ast);
     isl_ast_node_free(ast);
-    isl_ast_build_free(b);
     prune_locals(leaf->node);
     for (int i = 0; i < leaf->stmts.n; i++) {
         Tensor *x = leaf->stmts.at[i]->eq->lhs;

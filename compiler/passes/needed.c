@@ -204,22 +204,6 @@ static Cover cover(const Needed *n, const Tensor *t)
 
 // ---- the order of decisions -----------------------------------------------------------------------------------------------------
 
-static void budget_begin(const Needed *n)
-{
-    isl_ctx_reset_error(n->p->isl);
-    isl_ctx_reset_operations(n->p->isl);
-    isl_ctx_set_max_operations(n->p->isl, (unsigned long)n->budget);
-}
-
-static bool budget_end(const Needed *n)
-{
-    bool done = isl_ctx_last_error(n->p->isl) == isl_error_none;
-    isl_ctx_set_max_operations(n->p->isl, 0);
-    isl_ctx_reset_operations(n->p->isl);
-    isl_ctx_reset_error(n->p->isl);
-    return done;
-}
-
 // One box, or the like, of some elements.
 static isl_set *restriction(isl_set *sure, isl_set *all)
 {
@@ -234,14 +218,14 @@ static isl_set *restriction(isl_set *sure, isl_set *all)
 static bool decide(Needed *n, const Tensor *t, bool whole)
 {
     Need *need = &n->of[t->id];
-    budget_begin(n);
+    budget_begin(n->p->budget);
     isl_set *all = elements(n, t);
     Cover c = cover(n, t);
     bool is_all = poly_is_subset(n->p, all, c.sure) == isl_bool_true;
     isl_set *some = is_all || whole || c.others ? NULL : restriction(c.sure, all);
     isl_set_free(all);
     isl_set_free(c.sure);
-    if (!budget_end(n)) {
+    if (!budget_end(n->p->budget)) {
         isl_set_free(some);
         return need->sure = false;
     }
@@ -367,9 +351,9 @@ static bool has_work(const Needed *n)
     return false;
 }
 
-Kernel *needed_kernel(Arena *a, isl_ctx *isl, const Sources *sources, int64_t budget, Kernel *k)
+Kernel *needed_kernel(Arena *a, Budget *budget, const Sources *sources, Kernel *k)
 {
-    Needed n = { .a = a, .p = poly_new(a, isl, k), .sources = sources, .budget = budget, .k = k };
+    Needed n = { .a = a, .p = poly_new(a, budget, k), .sources = sources, .k = k };
     n.of = ARENA_ARRAY(a, Need, k->tensors.n + 1);
     find_readers(&n);
     if (find_involved(&n)) {

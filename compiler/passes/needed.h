@@ -13,7 +13,7 @@
 #include "ir/poly.h"
 
 // k itself where there is nothing to do, or a changed copy in arena `a`. Needs equations of one operation (see normalize.h).
-Kernel *needed_kernel(Arena *a, isl_ctx *isl, const Sources *sources, int64_t budget, Kernel *k);
+Kernel *needed_kernel(Arena *a, Budget *budget, const Sources *sources, Kernel *k);
 
 // ---- private to needed*.c -----------------------------------------------------------------------------------------------
 
@@ -34,7 +34,6 @@ typedef struct {
     Arena *a;
     Poly *p;
     const Sources *sources;
-    int64_t budget;
     Kernel *k;
     Need *of;                     // by tensor id
 } Needed;

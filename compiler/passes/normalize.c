@@ -34,11 +34,9 @@ static Equation *copy_equation(Lift *n, const Equation *eq)
 
 typedef struct { Lift *n; const Equation *eq; const Poly *source; int piece, pieces; } Pieces;
 
-static isl_stat add_piece(isl_basic_set *b, void *data)
+static isl_stat add_part(isl_set *s, Pieces *p)
 {
-    Pieces *p = data;
     Equation *copy = copy_equation(p->n, p->eq);
-    isl_set *s = isl_set_from_basic_set(b);
     PolyIndices ix = { copy->indices.n, copy->indices.at };
     VEC_PUSH(p->n->a, &copy->conds, poly_set_cond(p->source, p->n->a, ix, s));
     isl_set_free(s);
@@ -50,6 +48,32 @@ static isl_stat add_piece(isl_basic_set *b, void *data)
     return isl_stat_ok;
 }
 
+static isl_stat add_piece(isl_basic_set *b, void *data)
+{
+    return add_part(isl_set_from_basic_set(b), data);
+}
+
+enum { MOST_PIECES = 8, MOST_DIVISIONS = 8, SETS = 200000 };
+
+// An equation for each piece of the set, which lies in `box`; where they are many, one under a condition.
+static void add_pieces(Lift *n, const Poly *source, const Equation *eq, isl_set *s, isl_set *box)
+{
+    bool simple = poly_divisions(s) <= MOST_DIVISIONS;
+    s = isl_set_coalesce(simple ? isl_set_gist(s, isl_set_copy(box)) : s);
+    isl_set_free(box);
+    bool few = simple && isl_set_n_basic_set(s) <= MOST_PIECES;
+    s = isl_set_compute_divs(few ? isl_set_make_disjoint(s) : s);
+    bool done = budget_end(source->budget) && s;
+    Pieces p = { n, eq, source, 0, few ? isl_set_n_basic_set(s) : 1 };
+    if (!done)
+        diag_report(n->d, D_UNDECIDED, eq->range, "could not decide within the budget which elements are left to `%s`", eq->name);
+    else if (few)
+        isl_set_foreach_basic_set(s, add_piece, &p);
+    else
+        add_part(isl_set_copy(s), &p);
+    isl_set_free(s);
+}
+
 // The box, with what is known of the sizes that `s` speaks of, too.
 static isl_set *under_all_of(const Poly *source, isl_set *box, isl_set *s)
 {
@@ -59,13 +83,11 @@ static isl_set *under_all_of(const Poly *source, isl_set *box, isl_set *s)
 // `otherwise` is what the other equations leave: a few boxes, each an equation of its own.
 static void normalize_otherwise(Lift *n, const Poly *source, const Equation *eq)
 {
+    budget_begin_least(source->budget, SETS);
     isl_set *s = isl_set_reset_tuple_id(poly_domain(source, eq, false, NULL));
     PolyIndices ix = { eq->indices.n, eq->indices.at };
     isl_set *box = under_all_of(source, poly_box(source, ix, eq->conds.n, eq->conds.at, NULL), s);
-    s = isl_set_compute_divs(isl_set_make_disjoint(isl_set_coalesce(isl_set_gist(s, box))));
-    Pieces p = { n, eq, source, 0, isl_set_n_basic_set(s) };
-    isl_set_foreach_basic_set(s, add_piece, &p);
-    isl_set_free(s);
+    add_pieces(n, source, eq, s, box);
 }
 
 static void normalize_equation(Lift *n, const Poly *source, const Equation *eq)
@@ -79,6 +101,7 @@ static void normalize_equation(Lift *n, const Poly *source, const Equation *eq)
 // What no equation defines of an output that starts from an input.
 static void copy_initial(Lift *n, const Poly *source, Tensor *t)
 {
+    budget_begin_least(source->budget, SETS);
     isl_set *rest = poly_shape(source, t);
     for (int i = 0; i < source->kernel->equations.n; i++)
         if (source->kernel->equations.at[i]->lhs == t)
@@ -96,10 +119,7 @@ static void copy_initial(Lift *n, const Poly *source, Tensor *t)
     eq.rhs = expr_new(n->a, OP_READ, t->type, t->range, t->rank, subs);
     eq.rhs->tensor = t->init;
     PolyIndices ix = { eq.indices.n, eq.indices.at };
-    rest = isl_set_compute_divs(isl_set_make_disjoint(isl_set_gist(rest, under_all_of(source, poly_box(source, ix, 0, NULL, NULL), rest))));
-    Pieces p = { n, &eq, source, 0, isl_set_n_basic_set(rest) };
-    isl_set_foreach_basic_set(rest, add_piece, &p);
-    isl_set_free(rest);
+    add_pieces(n, source, &eq, rest, under_all_of(source, poly_box(source, ix, 0, NULL, NULL), rest));
 }
 
 // Each argument of a log becomes an equation over its domain; the log prints the values when the kernel has run.
@@ -207,7 +227,7 @@ Kernel *normalize_live(Arena *a, const Kernel *k)
     return copy;
 }
 
-Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *source)
+Kernel *normalize_kernel(Budget *budget, Diags *d, const Kernel *source)
 {
     int errors = diags_errors(d);
     Kernel *k = ARENA_NEW(source->arena, Kernel);
@@ -220,8 +240,8 @@ Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *source)
     k->logs.n = k->logs.cap = 0;
     for (int i = 0; i < source->tensors.n; i++)
         VEC_PUSH(k->arena, &k->tensors, source->tensors.at[i]);
-    Poly *p = poly_new(k->arena, isl, source);
-    Lift n = { .a = k->arena, .isl = isl, .d = d, .k = k, .p = p };
+    Poly *p = poly_new(k->arena, budget, source);
+    Lift n = { .a = k->arena, .d = d, .k = k, .p = p };
     for (int i = 0; i < source->equations.n; i++)
         normalize_equation(&n, p, source->equations.at[i]);
     for (int i = 0; i < source->outputs.n; i++)

@@ -12,7 +12,7 @@
 #include "ir/poly.h"
 
 // A new kernel in k's arena; k is left as it is. NULL after errors in `d`.
-Kernel *normalize_kernel(isl_ctx *isl, Diags *d, const Kernel *k);
+Kernel *normalize_kernel(Budget *budget, Diags *d, const Kernel *k);
 
 // A copy without the equations that no output and no log needs: what depend found to be read nowhere, too.
 Kernel *normalize_live(Arena *a, const Kernel *k);

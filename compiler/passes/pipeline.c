@@ -30,7 +30,7 @@ typedef VEC(Kernel *) Kernels;
 
 typedef struct {
     Arena *a;
-    isl_ctx *isl;
+    Budget *budget;
     Diags *d;
     const PipelineOptions *o;
     const Machine *machine;
@@ -54,7 +54,7 @@ typedef struct {
 
 static bool run_prove(Job *j)
 {
-    Poly *poly = poly_new(j->p->a, j->p->isl, j->kernel);
+    Poly *poly = poly_new(j->p->a, j->p->budget, j->kernel);
     prove_kernel(j->p->a, poly, j->p->d, j->kernel);
     poly_free(poly);
     return true;
@@ -87,27 +87,27 @@ static bool run_normalize(Job *j)
 {
     if (is_normal(j))
         return true;
-    j->kernel = normalize_kernel(j->p->isl, j->p->d, j->kernel);
+    j->kernel = normalize_kernel(j->p->budget, j->p->d, j->kernel);
     return j->kernel;
 }
 
 static bool run_rewrite(Job *j)
 {
-    j->kernel = schedule_rewrite(j->p->a, j->p->isl, j->p->d, j->kernel, j->p->machine);
+    j->kernel = schedule_rewrite(j->p->a, j->p->budget, j->p->d, j->kernel, j->p->machine);
     j->rewritten = true;
     return j->kernel;
 }
 
 static bool run_needed(Job *j)
 {
-    j->kernel = needed_kernel(j->p->a, j->p->isl, diags_sources(j->p->d), j->p->o->budget, j->kernel);
+    j->kernel = needed_kernel(j->p->a, j->p->budget, diags_sources(j->p->d), j->kernel);
     return true;
 }
 
 static bool run_depend(Job *j)
 {
-    j->poly = poly_new(j->p->a, j->p->isl, j->kernel);
-    j->program = depend_analyse(j->p->a, j->poly, j->p->d, j->kernel, j->p->o->budget);
+    j->poly = poly_new(j->p->a, j->p->budget, j->kernel);
+    j->program = depend_analyse(j->p->a, j->poly, j->p->d, j->kernel);
     return true;
 }
 
@@ -473,11 +473,12 @@ static void check_strategies(const Pipeline *p, const TreeFile *file)
     }
 }
 
-// All kernels for the machine of `p`. False after errors.
-static bool compile_target(const Pipeline *p, const Module *m, TileKernels *done)
+// All kernels for the machine of `p`; `parts`: kernels for this machine and those to come. False after errors.
+static bool compile_target(const Pipeline *p, const Module *m, int parts, TileKernels *done)
 {
     bool fine = true;
     for (int i = 0; i < m->kernels.n && !diags_full(p->d); i++) {
+        budget_share(p->budget, parts - i);
         TileKernel *t = m->tiles.n ? take_tile(p, m->tiles.at[i]) : compile_kernel(p, m->kernels.at[i], p->o->emit_schedule ? p->o->schedule_out : NULL);
         fine = fine && t;
         if (t)
@@ -496,10 +497,13 @@ static void print_ir(const Pipeline *p, const TileKernels *done)
         ir_print_tiles(p->o->ir_out, done->n, done->at);
 }
 
-bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *o, FILE *c_out, FILE *h_out)
+// So many equations add as much again to the budget of operations on integer sets.
+enum { EQUATIONS = 400 };
+
+bool pipeline_compile(Arena *a, Budget *budget, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *o, FILE *c_out, FILE *h_out)
 {
     Kernels normal = { 0 };
-    Pipeline p = { .a = a, .isl = isl, .d = d, .o = o, .normal = &normal, .textual = file->level != NULL };
+    Pipeline p = { .a = a, .budget = budget, .d = d, .o = o, .normal = &normal, .textual = file->level != NULL };
     Machines machines = { 0 };
     const char *error = NULL, *dir = arena_printf(a, "%s/targets", o->data_dir);
     if (!machines_load(a, dir, o->target, o->machine_set, &machines, &error)) {
@@ -508,6 +512,10 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
     }
     check_machines(&p, file, dir);
     check_strategies(&p, file);
+    int equations = 0;
+    for (int i = 0; i < m->kernels.n; i++)
+        equations += machines.n * m->kernels.at[i]->equations.n;
+    budget_add(budget, budget->left / EQUATIONS * (unsigned long)equations);
     EmitOptions eo = emit_options(&p, m, &machines);
     if (c_out)
         emit_c_prologue(c_out, &eo);
@@ -515,7 +523,7 @@ bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, co
         TileKernels done = { 0 };
         eo.machine = p.machine = machines.at[i];
         p.target = target_of(p.machine);
-        if (!is_known_level(&p) || !is_for(&p, file) || !compile_target(&p, m, &done))
+        if (!is_known_level(&p) || !is_for(&p, file) || !compile_target(&p, m, (machines.n - i) * m->kernels.n, &done))
             return false;
         print_ir(&p, &done);
         if (c_out)

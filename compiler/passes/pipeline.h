@@ -18,7 +18,6 @@ typedef struct {
     const char *target;          // NAME or NAME,NAME,...
     const char *machine_set;     // numbers to replace in their descriptions (machine_load), or NULL
     int opt_level;               // 0..3
-    long budget;                 // isl's operations for one query of an optimisation
     bool line_directives;
     bool verify_each;
     const char *dump_after;      // the name of a pass, or "all"; to `dump`
@@ -35,7 +34,7 @@ typedef struct {
 
 // Compiles every kernel of the module. False after errors (in `d`); what was written to the streams then is worth
 // nothing. `c_out` and `h_out` may be NULL.
-bool pipeline_compile(Arena *a, isl_ctx *isl, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *options,
+bool pipeline_compile(Arena *a, Budget *budget, Diags *d, const TreeFile *file, const Module *m, const PipelineOptions *options,
                       FILE *c_out, FILE *h_out);
 
 // The names of all passes, in order, NULL-terminated; for --help and --dump-after.

@@ -6,19 +6,14 @@
 // Test: tests/unit/test_sema.c, tests/errors/sema
 #include "passes/prove_sets.h"
 
-#include <isl/options.h>
 #include <string.h>
 
-enum { BUDGET = 2000000 };
-
-void prove_begin(Prove *v)
-{
-    poly_budget_begin(v->p->isl, BUDGET);
-}
+void prove_begin(Prove *v) { budget_begin(v->p->budget); }
 
 bool prove_end(Prove *v, Range range, const char *query)
 {
-    if (poly_budget_end(v->p->isl)) return true;
+    bool done = budget_end(v->p->budget);
+    if (done) return true;
     diag_report(v->d, D_UNDECIDED, range, "could not decide within the budget %s", query);
     diag_help(v->d, "simplify the subscripts or conditions, or state what you know about the sizes: `where N >= 1, ...` on the kernel");
     return false;
@@ -112,13 +107,10 @@ static bool assumptions_hold(Prove *v)
 void prove_kernel(Arena *a, Poly *p, Diags *d, Kernel *k)
 {
     Prove v = {.a = a, .p = p, .d = d, .k = k};
-    int on_error = isl_options_get_on_error(p->isl);
-    isl_options_set_on_error(p->isl, ISL_ON_ERROR_CONTINUE);
     collect_equations(&v);
     if (assumptions_hold(&v)) {
         prove_writes(&v);
         prove_reads(&v);
     }
     for (int i = 0; i < k->tensors.n; i++) isl_set_free(v.tensors[i].written);
-    isl_options_set_on_error(p->isl, on_error);
 }

@@ -17,11 +17,12 @@ static bool is_whole(const Tensor *t, int d, const Expr *sub)
     return sub->op == OP_INDEX && expr_equal(sub->index->lo, t->lo[d]) && expr_equal(sub->index->hi, t->hi[d]);
 }
 
-// Whole in all dimensions but `except` (-1: in all), with an index for each.
+// Whole in all dimensions but `except` (-1: in all), with an index for each. (With all of them, `otherwise` leaves no gap either:
+// what it does not define, others do.)
 static bool is_whole_but(const Equation *eq, int except)
 {
     const Tensor *t = eq->lhs;
-    if (eq->conds.n > 0 || eq->otherwise) return false;
+    if (eq->conds.n > 0 || (eq->otherwise && except >= 0)) return false;
     for (int d = 0; d < t->rank; d++) {
         if (d == except) continue;
         if (!is_whole(t, d, eq->subs[d])) return false;

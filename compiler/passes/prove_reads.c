@@ -100,7 +100,14 @@ static bool prove_bounds(Prove *v, const Instance *i, const Access *x)
     bool good = true;
     for (int d = 0; d < t->rank; d++) {
         bool bordered = x->read && t->border[d].kind != BORDER_NONE;
-        if (bordered || inside_by_syntax(v, t, d, x->subs[d]) || !is_affine(v, i, x->subs[d])) continue;
+        if (bordered || inside_by_syntax(v, t, d, x->subs[d])) continue;
+        prove_begin(v);
+        bool affine = is_affine(v, i, x->subs[d]);
+        if (!prove_end(v, x->range, arena_printf(v->a, "where %s", x->text))) {
+            isl_set_free(points);
+            return false;
+        }
+        if (!affine) continue;
         if (!points) {
             prove_begin(v);
             points = prove_points(v, i, false);

@@ -119,12 +119,24 @@ static void report_overlap(Prove *v, const Equation *x, const Equation *y, isl_s
     isl_set_free(shape);
 }
 
-static bool compare_pair(Prove *v, const Equation *x, const Equation *y)
+// One equation on its way through the comparison.
+typedef struct {
+    const Equation *eq;
+    Trace *trace;
+    isl_set *image;                // what it writes; NULL until it is needed
+} Side;
+
+static isl_set *image_of(Prove *v, Side *s)
 {
+    if (!s->image) s->image = s->eq->otherwise ? isl_map_range(poly_write(v->p, s->eq)) : prove_image(v, s->eq);
+    return isl_set_copy(s->image);
+}
+
+static bool compare_pair(Prove *v, Side *left, Side *right)
+{
+    const Equation *x = left->eq, *y = right->eq;
     prove_begin(v);
-    isl_set *a = x->otherwise ? isl_map_range(poly_write(v->p, x)) : prove_image(v, x);
-    isl_set *b = y->otherwise ? isl_map_range(poly_write(v->p, y)) : prove_image(v, y);
-    isl_set *both = isl_set_intersect(a, b);
+    isl_set *both = isl_set_intersect(image_of(v, left), image_of(v, right));
     isl_bool empty = both ? isl_set_is_empty(both) : isl_bool_error;
     bool decided = prove_end(v, y->lhs_range, arena_printf(v->a, "whether two equations define the same element of `%s`", x->lhs->name));
     if (decided && empty == isl_bool_false) report_overlap(v, x, y, both);
@@ -132,13 +144,7 @@ static bool compare_pair(Prove *v, const Equation *x, const Equation *y)
     return decided && empty == isl_bool_true;
 }
 
-// One equation on its way through the comparison.
-typedef struct {
-    const Equation *eq;
-    Trace *trace;
-} Side;
-
-typedef VEC(Side) Sides;
+typedef VEC(Side *) Sides;
 
 typedef struct {
     Prove *prove;
@@ -147,11 +153,11 @@ typedef struct {
 
 enum { MOST_REPORTS = 3, FEW = 16 };
 
-static void compare(Comparison *c, const Side *x, const Side *y)
+static void compare(Comparison *c, Side *x, Side *y)
 {
     if (c->reports == MOST_REPORTS || x->eq->otherwise != y->eq->otherwise || apart(c->prove, x->trace, y->trace, c->rank)) return;
     bool in_order = x->eq->id < y->eq->id;
-    if (!compare_pair(c->prove, in_order ? x->eq : y->eq, in_order ? y->eq : x->eq)) c->reports++;
+    if (!compare_pair(c->prove, in_order ? x : y, in_order ? y : x)) c->reports++;
 }
 
 static bool constant_at(const Side *s, int d, int64_t *value)
@@ -163,14 +169,14 @@ static bool constant_at(const Side *s, int d, int64_t *value)
 
 typedef struct {
     int64_t value;
-    Side side;
+    Side *side;
 } Keyed;
 
 static int by_value(const void *a, const void *b)
 {
     const Keyed *x = a, *y = b;
     if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    return (x->side.eq->id > y->side.eq->id) - (x->side.eq->id < y->side.eq->id);
+    return (x->side->eq->id > y->side->eq->id) - (x->side->eq->id < y->side->eq->id);
 }
 
 // Compares all of `group` with each other and with all of `rest`. What differs in a constant subscript is never
@@ -180,8 +186,8 @@ static void compare_all(Comparison *c, const Sides *group, const Sides *rest, in
     Arena *a = c->prove->a;
     if (d == c->rank || group->n <= FEW) {
         for (int i = 0; i < group->n; i++) {
-            for (int j = 0; j < i; j++) compare(c, &group->at[j], &group->at[i]);
-            for (int j = 0; j < rest->n; j++) compare(c, &rest->at[j], &group->at[i]);
+            for (int j = 0; j < i; j++) compare(c, group->at[j], group->at[i]);
+            for (int j = 0; j < rest->n; j++) compare(c, rest->at[j], group->at[i]);
         }
         return;
     }
@@ -189,7 +195,7 @@ static void compare_all(Comparison *c, const Sides *group, const Sides *rest, in
     Sides others = {0}, more = {0};
     for (int i = 0; i < group->n; i++) {
         Keyed k = {.side = group->at[i]};
-        if (constant_at(&k.side, d, &k.value)) VEC_PUSH(a, &keyed, k);
+        if (constant_at(k.side, d, &k.value)) VEC_PUSH(a, &keyed, k);
         else VEC_PUSH(a, &others, k.side);
     }
     if (keyed.n > 0) qsort(keyed.at, (size_t)keyed.n, sizeof *keyed.at, by_value);
@@ -210,11 +216,13 @@ static void prove_disjoint(Prove *v, const Tensor *t)
     if (proof->equations.n < 2) return;
     Sides all = {0}, none = {0};
     for (int i = 0; i < proof->equations.n; i++) {
-        Side s = {.eq = proof->equations.at[i], .trace = traces(v, proof->equations.at[i])};
+        Side *s = ARENA_NEW(v->a, Side);
+        *s = (Side){.eq = proof->equations.at[i], .trace = traces(v, proof->equations.at[i])};
         VEC_PUSH(v->a, &all, s);
     }
     Comparison c = {.prove = v, .rank = t->rank};
     compare_all(&c, &all, &none, 0);
+    for (int i = 0; i < all.n; i++) isl_set_free(all.at[i]->image);
 }
 
 // ---- gaps of outputs ----

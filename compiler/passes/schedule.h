@@ -89,7 +89,7 @@ bool schedule_told(Schedule *s, Range at);
 
 // The kernel as `inline` and `layout` want it (schedule_rewrite.h); itself when nothing is to be rewritten. NULL after errors. Before
 // `depend`.
-Kernel *schedule_rewrite(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m);
+Kernel *schedule_rewrite(Arena *a, Budget *budget, Diags *d, Kernel *k, const Machine *m);
 
 // A kernel that schedule_rewrite returned, without the directives that it carried out; for its text.
 Kernel *schedule_rewritten(Arena *a, const Kernel *k, const Machine *m);

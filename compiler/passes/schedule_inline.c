@@ -184,7 +184,7 @@ static void inline_named(Inline *in, const TreeClause *c)
     words_unknown(&in->c, D_SCHEDULE, c->range, "there is no tensor", w->text, in->k->tensors.n, names);
 }
 
-Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m)
+Kernel *schedule_inline(Arena *a, Budget *budget, Diags *d, Kernel *k, const Machine *m)
 {
     int errors = diags_errors(d);
     Inline in = { .c = { a, d, k, m }, .k = k };
@@ -195,7 +195,7 @@ Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machi
             const TreeDirective *dir = s->block.at[j];
             if (strcmp(dir->name, "inline") != 0 || dir->assign || dir->has_block)
                 continue;
-            in.poly = poly = poly ? poly : poly_new(a, isl, k);
+            in.poly = poly = poly ? poly : poly_new(a, budget, k);
             for (int c = 0; c < dir->clauses.n; c++)
                 inline_named(&in, &dir->clauses.at[c]);
         }

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-Kernel *schedule_rewrite(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m)
+Kernel *schedule_rewrite(Arena *a, Budget *budget, Diags *d, Kernel *k, const Machine *m)
 {
-    k = schedule_inline(a, isl, d, k, m);
+    k = schedule_inline(a, budget, d, k, m);
     return k ? schedule_layout(a, d, k, m) : NULL;
 }
 

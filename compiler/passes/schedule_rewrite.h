@@ -6,7 +6,7 @@
 #include "passes/schedule_words.h"
 
 // `inline t`: t's expression in place of its reads, and without t's equation. NULL after errors.
-Kernel *schedule_inline(Arena *a, isl_ctx *isl, Diags *d, Kernel *k, const Machine *m);
+Kernel *schedule_inline(Arena *a, Budget *budget, Diags *d, Kernel *k, const Machine *m);
 
 // `layout t = (1, 0)`: an intermediate t with its dimensions in that order. NULL after errors.
 Kernel *schedule_layout(Arena *a, Diags *d, Kernel *k, const Machine *m);

@@ -83,7 +83,7 @@ typedef struct {
 
 typedef struct {
     Arena *arena;
-    isl_ctx *isl;
+    Budget *budget;
     Diags *diags;
     const TreeFile *tree;
     KernelName *kernels;

@@ -9,7 +9,6 @@
 
 #include "ir/read.h"
 
-#include <isl/options.h>
 #include <string.h>
 
 // ---- injective left sides ----
@@ -193,12 +192,10 @@ static Kernel *read_or_analyse(SemaFile *f, const TreeKernel *tree, Module *modu
     return ir_read_task(f->arena, f->diags, f->tree, tree);
 }
 
-Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file)
+Module *sema_file(Arena *a, Budget *budget, Diags *diags, const TreeFile *file)
 {
-    SemaFile f = {.arena = a, .isl = isl, .diags = diags, .tree = file};
+    SemaFile f = {.arena = a, .budget = budget, .diags = diags, .tree = file};
     Module *module = ARENA_NEW(a, Module);
-    int on_error = isl_options_get_on_error(isl);
-    isl_options_set_on_error(isl, ISL_ON_ERROR_CONTINUE);
     for (int i = 0; i < file->imports.n; i++) {
         diag_report(diags, D_UNSUPPORTED, file->imports.at[i].range, "`import` is not built yet");
         diag_help(diags, "copy the kernels of `%s` into this file", file->imports.at[i].path);
@@ -213,6 +210,5 @@ Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file)
     }
     check_schedules(&f);
     HASH_CLEAR(hh, f.kernels);
-    isl_options_set_on_error(isl, on_error);
     return module;
 }

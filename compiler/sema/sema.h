@@ -9,7 +9,7 @@
 
 #include "ir/tile.h"
 
-#include <isl/ctx.h>
+#include "ir/budget.h"
 
 typedef struct {
     VEC(Kernel *) kernels;
@@ -18,7 +18,7 @@ typedef struct {
 
 // Analyses every kernel of the file, in order. A kernel with errors is left out; its errors are in `diags`. A file of
 // textual IR (ir/read.h) has everything said already: its kernels are only read.
-// `isl` is used for box hulls and the largest in-bounds ranges.
-Module *sema_file(Arena *a, isl_ctx *isl, Diags *diags, const TreeFile *file);
+// The budget is used for box hulls and the largest in-bounds ranges.
+Module *sema_file(Arena *a, Budget *budget, Diags *diags, const TreeFile *file);
 
 #endif

@@ -11,20 +11,18 @@
 
 Poly *sema_poly(Sema *s)
 {
-    if (!s->poly) s->poly = poly_new(s->arena, s->file->isl, s->kernel);
+    if (!s->poly) s->poly = poly_new(s->arena, s->file->budget, s->kernel);
     return s->poly;
 }
 
-enum { BUDGET = 2000000 };
-
 void sema_budget_begin(Sema *s)
 {
-    poly_budget_begin(s->file->isl, BUDGET);
+    budget_begin(s->file->budget);
 }
 
 void sema_budget_end(Sema *s)
 {
-    poly_budget_end(s->file->isl);
+    budget_end(s->file->budget);
 }
 
 static isl_pw_aff *function_of_dims(Sema *s, const Expr *e)

@@ -285,7 +285,7 @@ START_TEST(analysed_kernels_round_trip) {
     FILE *out = open_memstream(&messages, &size);
     Diags *d = diags_new(a, &sources, out);
     isl_ctx *isl = isl_ctx_alloc();
-    Module *m = sema_file(a, isl, d, parse_file(a, d, file));
+    Module *m = sema_file(a, budget_new(a, isl, 100000000), d, parse_file(a, d, file));
     fclose(out);
     free(messages);
     ck_assert_int_gt(m->kernels.n, 30);

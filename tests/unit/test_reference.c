@@ -611,7 +611,7 @@ static Kernel *analysed(isl_ctx *isl, const char *text)
     Diags *d = diags_new(arena, &sources, stderr);
     const SourceFile *f = source_add(&sources, "test.pto", text, strlen(text));
     TreeFile *tree = parse_file(arena, d, f);
-    Module *m = tree && diags_errors(d) == 0 ? sema_file(arena, isl, d, tree) : NULL;
+    Module *m = tree && diags_errors(d) == 0 ? sema_file(arena, budget_new(arena, isl, 100000000), d, tree) : NULL;
     diags_flush(d);
     ck_assert_msg(m && m->kernels.n == 1, "%s", text);
     return m->kernels.at[0];

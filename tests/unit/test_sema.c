@@ -18,6 +18,7 @@ typedef struct {
     Arena *arena;
     Sources sources;
     isl_ctx *isl;
+    Budget *budget;
     Module *module;
     int errors;
     char *messages;
@@ -26,14 +27,15 @@ typedef struct {
 static Analysed analyse(const char *text)
 {
     Analysed r = {.arena = arena_new(), .isl = isl_ctx_alloc()};
+    r.budget = budget_new(r.arena, r.isl, 100000000);
     r.sources.arena = r.arena;
     size_t size;
     FILE *out = open_memstream(&r.messages, &size);
     Diags *d = diags_new(r.arena, &r.sources, out);
     TreeFile *t = parse_file(r.arena, d, source_add(&r.sources, "t.pto", text, strlen(text)));
-    if (t && diags_errors(d) == 0) r.module = sema_file(r.arena, r.isl, d, t);
+    if (t && diags_errors(d) == 0) r.module = sema_file(r.arena, r.budget, d, t);
     for (int i = 0; r.module && i < r.module->kernels.n; i++) {
-        Poly *p = poly_new(r.arena, r.isl, r.module->kernels.at[i]);
+        Poly *p = poly_new(r.arena, r.budget, r.module->kernels.at[i]);
         prove_kernel(r.arena, p, d, r.module->kernels.at[i]);
         poly_free(p);
     }
