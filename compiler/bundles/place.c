@@ -5,6 +5,7 @@
 #include "bundles/place.h"
 
 #include "passes/explain.h"
+#include "passes/tile_size.h"
 
 void place_kernel(Plan *p, TileKernel *t)
 {
@@ -15,10 +16,12 @@ void place_kernel(Plan *p, TileKernel *t)
         BundleProgram *task = place_task(p->a, leaf->node);
         if (!block_leaf(p, t, leaf)) {
             leaf->node->program = task;
+            tile_size_ask(p, leaf);
             explain_say(p, &leaf->why, "it runs on the scalar unit: %s.", leaf->node->refusal);
         } else if (leaf->node->fits) {
             leaf->node->otherwise = task;
         }
     }
+    storage_resize(p, t);
     layout_report(p, t);
 }

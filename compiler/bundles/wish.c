@@ -113,13 +113,14 @@ static bool report_tenants(Block *b, Range at, int memory)
     return true;
 }
 
+// (A size that names no memory is one of tasks, too, and of those that the scalar unit does.)
 static bool asked_size(Block *b, Range *at)
 {
     for (int i = 0; i < b->nstmts; i++) {
         const StmtWish *w = schedule_stmt(b->p->schedule, b->stmts[i].s);
         for (int k = 0; w && k < b->stmts[i].s->n; k++)
             for (int l = 0; w->tile[k] && l < w->tile[k]->n; l++)
-                if (w->tile[k]->level[l].kind != SIZE_AUTO) {
+                if (w->tile[k]->level[l].kind != SIZE_AUTO && w->tile[k]->level[l].tier >= 0) {
                     *at = w->tile[k]->level[l].range;
                     return true;
                 }

@@ -43,10 +43,11 @@ static const StmtWish *wish_of(const Order *o, const Stmt *s)
     return schedule_stmt(o->p->schedule, s);
 }
 
-// The next size of tiles that a statement asks for, along an index that the grid does not cut that far.
+// The next size of tiles that a statement asks for, along an index that the grid does not cut that far. On a machine of bundles sizes are
+// those of blocks (bundles/choice.h): the loops here are what one unit without a cache does.
 static int64_t next_tile(const Order *o, const StmtPlan *sp, int idx)
 {
-    const StmtWish *w = wish_of(o, sp->stmt);
+    const StmtWish *w = o->p->machine->emits_bundles ? NULL : wish_of(o, sp->stmt);
     const TileWish *t = w ? w->tile[idx] : NULL;
     if (!(sp->free >> idx & 1) || !t || sp->levels[idx] >= t->n)
         return 0;

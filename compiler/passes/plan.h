@@ -141,6 +141,7 @@ int stride_vector_index(Plan *p, const Stmt *s);
 Plan *fuse_program(Arena *a, Program *g, const Machine *m, Schedule *s, int opt_level, FILE *explain);    // leaves, grids, outer loops; NULL after errors
 bool order_leaves(Plan *p);                                                  // point loops; false after an error (a cycle)
 void storage_assign(Plan *p, TileKernel *t);                                 // where every tensor lives
+void storage_resize(Plan *p, TileKernel *t);                                 // once more, for tiles that have been changed
 void capacity_check(Plan *p, const TileKernel *t, const Leaf *leaf);         // tiles fit the memories that they are said to be in
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf
 void unreached_reads(Plan *p, TileKernel *t);                                // reads of registers outside of their lifetime

@@ -709,7 +709,7 @@ static void explain_storage(const Life *l, const Storage *st, bool logged)
 
 // ---- the pass -----------------------------------------------------------------------------------------------------
 
-void storage_assign(Plan *p, TileKernel *t)
+static Life *lives_of(Plan *p, TileKernel *t)
 {
     int n = p->kernel->tensors.n;
     Life *life = ARENA_ARRAY(p->a, Life, n + 1);
@@ -725,6 +725,21 @@ void storage_assign(Plan *p, TileKernel *t)
         add_user(p, &life[d->tensor->id].users, d->dst);
         VEC_PUSH(p->a, &life[d->tensor->id].deps, d);
     }
+    return life;
+}
+
+void storage_resize(Plan *p, TileKernel *t)
+{
+    Life *life = lives_of(p, t);
+    for (int i = 0; i < p->kernel->tensors.n; i++)
+        if (t->storage[i].kind == STORE_SCRATCH)
+            full_dimensions(&life[i], &t->storage[i]);
+}
+
+void storage_assign(Plan *p, TileKernel *t)
+{
+    int n = p->kernel->tensors.n;
+    Life *life = lives_of(p, t);
     bool *logged = ARENA_ARRAY(p->a, bool, n + 1);          // read after all grids
     for (int i = 0; i < p->kernel->logs.n; i++)
         for (int j = 0; j < p->kernel->logs.at[i]->args.n; j++)

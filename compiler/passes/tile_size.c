@@ -206,7 +206,7 @@ static const TileSize *wished_size(Plan *p, const Leaf *leaf, int q)
 static void set_tile(Plan *p, Leaf *leaf, int q, Expr *chosen, const char *why)
 {
     GridDim *d = &leaf->node->dims[q];
-    const TileSize *size = wished_size(p, leaf, q);
+    const TileSize *size = p->machine->emits_bundles ? NULL : wished_size(p, leaf, q);
     d->tile = !size || size->kind == SIZE_AUTO ? chosen : size->kind == SIZE_FIXED ? size->value : clamp(p, chosen, size->lo, size->hi);
     const char *text = expr_text(p->a, d->tile);
     if (d->tile != chosen)
@@ -287,4 +287,14 @@ void tile_size_choose(Plan *p, Leaf *leaf)
         contraction_tiles(p, leaf);
     else
         budget_tiles(p, leaf);
+}
+
+void tile_size_ask(Plan *p, Leaf *leaf)
+{
+    for (int q = 0; q < leaf->node->ndims; q++) {
+        GridDim *d = &leaf->node->dims[q];
+        const TileSize *size = wished_size(p, leaf, q);
+        if (size && size->kind != SIZE_AUTO)
+            d->tile = size->kind == SIZE_FIXED ? size->value : clamp(p, d->tile, size->lo, size->hi);
+    }
 }

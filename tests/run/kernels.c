@@ -97,20 +97,27 @@ static char *without_schedules(const char *content) {
     return kept;
 }
 
-bool feed_back_schedule(const char *path) {
-    char *name = text("%s", base_name(path)), *one = text("%s/one", scratch), *two = text("%s/two", scratch), *schedule;
-    if (shell(NULL, "mkdir -p %s %s && cp %s %s", quote(one), quote(two), quote(path), quote(one)) != 0)
-        return false;
-    if (!expect_exit(0, NULL, "cd %s && %s --emit-schedule %s -o chosen", quote(one), quote(setup.ptoc), quote(name)) ||
+static bool feed_back_on(const char *target, const char *one, const char *two, const char *name, const char *content) {
+    char *ptoc = text("%s --target=%s", quote(setup.ptoc), target), *schedule;
+    if (!expect_exit(0, NULL, "cd %s && %s --emit-schedule %s -o chosen && %s %s -o out.c", quote(one), ptoc, quote(name), ptoc, quote(name)) ||
         !(schedule = read_file(text("%s/chosen", one))))
         return false;
-    if (!write_file(text("%s/%s", two, name), text("%s\n%s", without_schedules(read_file(path)), schedule)))
+    if (!write_file(text("%s/%s", two, name), text("%s\n%s", content, schedule)) || !expect_exit(0, NULL, "cd %s && %s %s -o out.c", quote(two), ptoc, quote(name)))
         return false;
-    for (int i = 0; i < 2; i++)
-        if (!expect_exit(0, NULL, "cd %s && %s --target=generic %s -o out.c", quote(i ? two : one), quote(setup.ptoc), quote(name)))
-            return false;
     if (expect_exit(0, NULL, "diff %s/out.c %s/out.c | head -40; cmp -s %s/out.c %s/out.c", quote(one), quote(two), quote(one), quote(two)))
         return true;
-    say("--- the schedule was:\n%s", schedule);
+    say("--- the schedule for %s was:\n%s", target, schedule);
     return false;
+}
+
+bool feed_back_schedule(const char *path) {
+    static const char *const targets[] = {"generic", "x86-64-v3", "x86-64-v4", "arm64-neon", "davinci", "ascend910b", "kirin9030"};
+    char *name = text("%s", base_name(path)), *one = text("%s/one", scratch), *two = text("%s/two", scratch);
+    if (shell(NULL, "mkdir -p %s %s && cp %s %s", quote(one), quote(two), quote(path), quote(one)) != 0)
+        return false;
+    char *content = without_schedules(read_file(path));
+    bool ok = true;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        ok = feed_back_on(targets[i], one, two, name, content) && ok;
+    return ok;
 }

@@ -1,9 +1,10 @@
 // PolyBench: tests/polybench/*.pto on the data in shared/data/polybench, which is read where it lies; on the CPU and on
-// a modelled machine.
+// a modelled machine. The schedules that are chosen, pasted back, give the same C.
 //
 // A file says which case it is (`// case: NAME`), what each parameter of the kernel takes (`// args: A0=A T=TSTEPS`:
 // an input array, a size or a scalar of the case) and which output is which array (`// outs: A=A`). The rule of
 // comparison is the data's: max|got - want| <= rtol * max|want| over each array, 0 for exact.
+#include "kernels.h"
 #include "run.h"
 
 #include <math.h>
@@ -122,10 +123,17 @@ static Verdict run_case(const Test *t) {
     return compare_all(t, folder, facts) ? PASS : FAIL;
 }
 
+static Verdict run_schedule(const Test *t) {
+    return feed_back_schedule(t->path) ? PASS : FAIL;
+}
+
 void add_polybench(void) {
     static const char *const sizes[] = {"mini", "small", "odd"};
-    for (char **f = files(text("%s/tests/polybench", setup.source), ".pto"); *f; f++)
+    for (char **f = files(text("%s/tests/polybench", setup.source), ".pto"); *f; f++) {
+        if (!setup.threads)
+            test_add((Test){.group = "polybench", .name = text("%s/schedule", stem(*f)), .run = run_schedule, .path = *f});
         for (int i = 0; i < (setup.threads ? 3 : 6); i++)
             test_add((Test){.group = "polybench", .name = text("%s/%s%s", stem(*f), sizes[i % 3], i < 3 ? "" : "-davinci"), .run = run_case, .path = *f,
                             .arg = text("%s%s", sizes[i % 3], i < 3 ? "" : " davinci")});
+    }
 }
