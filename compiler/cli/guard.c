@@ -20,13 +20,22 @@ const char *layout_name(Layout layout)
     return "?";
 }
 
+// The extent that takes memory: of an empty tensor, however long its other dimensions, none does.
+static int64_t room_of(const pto_tensor *t, int d)
+{
+    for (int k = 0; k < t->rank; k++)
+        if (t->shape[k] <= 0)
+            return 1;
+    return t->shape[d];
+}
+
 // Strides (positive) and how many elements lie between the first and the last, inclusive.
 static int64_t lay_out(pto_tensor *t, Layout layout)
 {
     int64_t step = layout == LAYOUT_STEPPED ? 2 : 1, span = 1;
     for (int d = t->rank - 1; d >= 0; d--) {
         t->stride[d] = step;
-        int64_t extent = t->shape[d] > 0 ? t->shape[d] : 1;
+        int64_t extent = room_of(t, d);
         span += (extent - 1) * step;
         step *= extent;
         if (d == t->rank - 1 && layout == LAYOUT_PADDED)
@@ -49,7 +58,7 @@ Guarded *guarded_new(Arena *a, DType type, int rank, const int64_t *extent, Layo
     unsigned char *first = g->block + GUARD + (layout == LAYOUT_SHIFTED ? bytes : 0);
     if (layout == LAYOUT_REVERSED)
         for (int d = 0; d < rank; d++) {
-            first += (extent[d] > 0 ? extent[d] - 1 : 0) * g->tensor.stride[d] * bytes;
+            first += (room_of(&g->tensor, d) - 1) * g->tensor.stride[d] * bytes;
             g->tensor.stride[d] = -g->tensor.stride[d];
         }
     g->tensor.data = first;

@@ -60,7 +60,9 @@ static bool shape_is_legal(const Tensor *t, const int64_t *dims)
         int64_t lo, hi, extent;
         if (!ref_dim_expr(t->lo[d], dims, &lo) || !ref_dim_expr(t->hi[d], dims, &hi) || hi < lo)
             return false;
-        if (__builtin_sub_overflow(hi, lo, &extent) || __builtin_mul_overflow(size, extent, &size) || size > INT64_C(1) << 32)
+        if (__builtin_sub_overflow(hi, lo, &extent) || extent > INT64_C(1) << 62)          // more no call takes, empty or not
+            return false;
+        if (__builtin_mul_overflow(size, extent, &size) || size > INT64_C(1) << 32)
             return false;
     }
     return true;
