@@ -691,7 +691,8 @@ static void emit_tensors(Emit *e, const Node *grid, int number)
         const Tensor *t = e->k->tensors.at[i];
         if (!c_is_stored(e, t))
             continue;
-        c_line(e, "    %s, .written = %d, .given = %d%s },", tensor_text(e, t), is_written(grid, t), t->kind == TENSOR_INPUT, dims_text(e, t));
+        c_line(e, "    %s, .written = %d, .given = %d%s },", tensor_text(e, t), is_written(grid, t),
+               t->kind == TENSOR_INPUT || e->t->storage[t->id].holes, dims_text(e, t));
     }
     c_line(e, "};");
 }

@@ -263,21 +263,43 @@ static bool uses_index(const Expr *x)
     return found;
 }
 
-// Is there anything to do? Loops whose ends are sizes may be empty: `all` says of those around a node that they are not, *some
-// of any operation. False: there always is.
-static bool find_work(Emit *e, const Node *n, const char *all, const char **some)
+typedef VEC(const char *) Conditions;
+
+static void add_condition(Emit *e, Conditions *list, const char *text)
 {
-    if (n->kind == NODE_OP && (!*all || strstr(*some, all)))
-        return *all != 0;
+    for (int i = 0; i < list->n; i++)
+        if (strcmp(list->at[i], text) == 0)
+            return;
+    VEC_PUSH(e->a, list, text);
+}
+
+// When there is something to do: one condition for each place of an operation, that no loop around it whose ends are sizes is empty
+// (`around`: of those around the node). False: there always is.
+static bool find_work(Emit *e, const Node *n, const char *around, Conditions *work)
+{
+    if (n->kind == NODE_OP && *around)
+        add_condition(e, work, around);
     if (n->kind == NODE_OP)
-        *some = arena_printf(e->a, "%s%s(%s)", *some, **some ? " || " : "", all);
+        return *around != 0;
     bool sized = n->kind == NODE_LOOP && !uses_index(n->index->lo) && !uses_index(n->index->hi);
     if (sized && !(n->index->lo->op == OP_CONST && n->index->hi->op == OP_CONST))
-        all = arena_printf(e->a, "%s%s%s < %s", all, *all ? " && " : "", c_index(e, n->index->lo), c_index(e, n->index->hi));
+        around = arena_printf(e->a, "%s%s%s < %s", around, *around ? " && " : "", c_index(e, n->index->lo), c_index(e, n->index->hi));
     bool found = true;
     for (int i = 0; i < n->body.n && found; i++)
-        found = find_work(e, n->body.at[i], all, some);
+        found = find_work(e, n->body.at[i], around, work);
     return found;
+}
+
+// "(a < b || c < d) && ", in front of what runs the grid; "" where it always has something to do.
+static const char *guard_of_grid(Emit *e, const Node *g)
+{
+    Conditions work = { 0 };
+    const char *some = "";
+    if (!find_work(e, g, "", &work) || work.n == 0)
+        return "";
+    for (int i = 0; i < work.n; i++)
+        some = arena_printf(e->a, work.n > 1 ? "%s%s(%s)" : "%s%s%s", some, i ? " || " : "", work.at[i]);
+    return arena_printf(e->a, work.n > 1 ? "(%s) && " : "%s && ", some);
 }
 
 static void emit_grid(Emit *e, const Node *g, int number)
@@ -309,10 +331,7 @@ static void emit_grid(Emit *e, const Node *g, int number)
         c_launch(e, g, number);
         return;
     }
-    const char *some = "";
-    bool maybe = find_work(e, g, "", &some) && *some;
-    c_line(e, "if (%s%s(status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", maybe && strstr(some, "||") ? arena_printf(e->a, "(%s)", some) : maybe ? some : "", maybe ? " && " : "",
-           number, name_own(e, "task%d", number));
+    c_line(e, "if (%s(status = pto_run(ctx, &run%d, %s, &f)) != PTO_OK)", guard_of_grid(e, g), number, name_own(e, "task%d", number));
     c_line(e, "    return pto_leave(ctx, status);");
 }
 

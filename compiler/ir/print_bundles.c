@@ -230,35 +230,6 @@ static void add_box(const Printer *p, TreeStmts *to, const MoveOp *op, int d)
     irtree_add(p->a, s->expr, irtree_word(p->p, irtree_bind(p->p, op->hi[d])));
 }
 
-static bool expression_uses(const Node *n, const Index *index)
-{
-    bool found = (n->value && expr_uses(n->value, index)) || (n->first && expr_uses(n->first, index));
-    for (int d = 0; n->kind == NODE_OP && d < n->tensor->rank; d++)
-        found = found || expr_uses(n->subs[d], index) || (n->previous && expr_uses(n->previous[d], index));
-    for (int i = 0; i < n->guards.n; i++)
-        found = found || expr_uses(n->guards.at[i], index);
-    return found;
-}
-
-static bool nest_uses(const Node *n, const Index *index)
-{
-    bool found = n->kind == NODE_LOOP ? expr_uses(n->index->lo, index) || expr_uses(n->index->hi, index) : expression_uses(n, index);
-    for (int i = 0; i < n->body.n && !found; i++)
-        found = nest_uses(n->body.at[i], index);
-    return found;
-}
-
-// Inside of a nest, names of indices that it does not use are free.
-static void add_nest(const Printer *p, TreeStmts *to, const Node *n)
-{
-    IrPrinter inside = *p->p;
-    memset(&inside.scope, 0, sizeof inside.scope);
-    for (int i = 0; i < p->p->scope.n; i++)
-        if (nest_uses(n, p->p->scope.at[i].index))
-            VEC_PUSH(p->a, &inside.scope, p->p->scope.at[i]);
-    irtree_node(&inside, to, n);
-}
-
 static void add_signals(const Printer *p, TreeStmts *to, const MoveOp *op)
 {
     for (int i = 0; i < MAX_SIGNALS; i++)
@@ -280,7 +251,7 @@ static void add_op(const Printer *p, TreeStmts *to, const MoveOp *op, bool order
     for (int d = 0; d < op->rank; d++)
         add_box(p, &s->body, op, d);
     if (op->node)
-        add_nest(p, &s->body, op->node);
+        irtree_node(p->p, &s->body, op->node);
     p->p->scope.n = outer;
 }
 

@@ -135,6 +135,8 @@ static void add_storage(const Printer *p, TreeStmts *to, const Storage *st) {
     s->label.origin = st->depth;
     for (int d = 0; st->kind != STORE_PARAM && d < st->tensor->rank; d++)
         add(p, &s->subs, dimension(p, &st->dim[d]));
+    if (st->holes)
+        add(p, &s->subs, irtree_named(p->arena, TREE_NAME, "holes"));
 }
 
 typedef struct { const Printer *p; int depth; } Deepest;      // how much of the scope an expression needs

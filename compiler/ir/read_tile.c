@@ -84,9 +84,13 @@ static void read_store(TileReader *t, const TreeStmt *s) {
         irread_fail(&t->r, s->range, "`%s` is stored twice", x->name);
     st->kind = (StorageKind)kind;
     st->depth = s->label.origin;
-    if (s->subs.n != (st->kind == STORE_PARAM ? 0 : x->rank))
+    int n = s->subs.n;
+    const Tree *last = n > 0 ? s->subs.at[n - 1] : NULL;
+    st->holes = st->kind == STORE_WORKSPACE && last && last->kind == TREE_NAME && strcmp(last->text, "holes") == 0;
+    n -= st->holes;
+    if (n != (st->kind == STORE_PARAM ? 0 : x->rank))
         irread_fail(&t->r, s->range, "storage says each dimension, and none of a parameter");
-    for (int d = 0; d < s->subs.n && d < x->rank; d++)
+    for (int d = 0; d < n && d < x->rank; d++)
         st->dim[d] = read_dimension(t, s->subs.at[d]);
 }
 

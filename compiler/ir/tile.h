@@ -36,6 +36,7 @@ typedef struct {
     StorageKind kind;
     StorageDim *dim;             // tensor->rank of them; all FULL for PARAM
     int depth;                   // REGISTER, SCRATCH: how many loops around it, outermost first, it lives inside of
+    bool holes;                  // WORKSPACE of a machine of bundles: an element may be one that nothing defines
 } Storage;
 
 // ---- the tree -------------------------------------------------------------------------------------------------

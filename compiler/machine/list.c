@@ -19,8 +19,7 @@ static bool same_in_c(const char *x, const char *y)
     return !*x && !*y;
 }
 
-// Why a choice between `m` and those before it cannot be made; NULL: it can.
-static const char *conflict(Arena *a, const Machines *before, const Machine *m)
+const char *machines_conflict(Arena *a, const Machines *before, const Machine *m)
 {
     if (!m->emits_c && m->emits_bundles)
         return arena_printf(a, "`%s` cannot be one of several: at run time a choice is made between processors alone", m->name);
@@ -43,7 +42,7 @@ bool machines_load(Arena *a, const char *dir, const char *list, const char *set,
     for (char *name; (name = strsep(&rest, ","));) {
         const Machine *m = machine_load(a, dir, name, set, error);
         if (m && several)
-            *error = conflict(a, machines, m);
+            *error = machines_conflict(a, machines, m);
         if (!m || (several && *error))
             return false;
         VEC_PUSH(a, machines, m);

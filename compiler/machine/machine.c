@@ -75,10 +75,15 @@ const char *machine_family(Arena *a, const char *dir)
 {
     const char **names, *list = "generic", *error = NULL;
     int n = machine_names(a, dir, &names);
-    for (int i = 0; i + 1 < n; i++) {                       // the last is `native`
+    Machines family = {0};
+    VEC_PUSH(a, &family, machine_load(a, dir, "generic", NULL, &error));
+    for (int i = 0; i + 1 < n && family.at[0]; i++) {       // the last is `native`
         const Machine *m = strcmp(names[i], "generic") == 0 ? NULL : machine_load(a, dir, names[i], NULL, &error);
-        if (m && !m->emits_bundles && m->architecture && strcmp(m->architecture, native_architecture()) == 0)
-            list = arena_printf(a, "%s,%s", list, names[i]);
+        bool related = m && m->emits_c && m->architecture && strcmp(m->architecture, native_architecture()) == 0;
+        if (!related || machines_conflict(a, &family, m))
+            continue;
+        list = arena_printf(a, "%s,%s", list, names[i]);
+        VEC_PUSH(a, &family, m);
     }
     return list;
 }

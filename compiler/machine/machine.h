@@ -90,8 +90,10 @@ const Machine *machine_load(Arena *a, const char *dir, const char *name, const c
 // The machines of a list NAME,NAME,... (or of one name). False: *error says why, also where no choice between them can be
 // made at run time: two need the same of a processor, what one needs cannot be found out, or one is no processor.
 bool machines_load(Arena *a, const char *dir, const char *list, const char *set, Machines *machines, const char **error);
+// Why a choice between `m` and those before it cannot be made at run time; NULL: it can.
+const char *machines_conflict(Arena *a, const Machines *before, const Machine *m);
 // "generic,x86-64-v3,...": what C for this architecture's processors is compiled for when nothing is said: all descriptions of
-// machines that run C and are for it or for any. The same on all of them.
+// machines that run C and are for it, between which a choice can be made, and generic. The same on all of them.
 const char *machine_family(Arena *a, const char *dir);
 // The names of all descriptions in `dir`, sorted, then "native".
 int machine_names(Arena *a, const char *dir, const char ***names);

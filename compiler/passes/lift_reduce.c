@@ -5,6 +5,8 @@
 // it is taken in blocks, which depend on its range alone. Test: tests/golden/passes/normalize.pto
 #include "passes/lift.h"
 
+#include "ir/linear.h"
+
 #include "passes/ranges.h"
 #include "passes/scatter.h"
 
@@ -142,7 +144,10 @@ static Expr *count_points(Lift *n, const Nest *nest)
         for (int j = 0; j < i; j++)
             if (expr_uses(x->lo, nest->indices.at[j]) || expr_uses(x->hi, nest->indices.at[j]))
                 return NULL;
-        Expr *extent = expr_simplify(n->a, expr_binary(n->a, OP_SUB, DT_INDEX, x->hi, x->lo));
+        Expr *extent = expr_binary(n->a, OP_SUB, DT_INDEX, x->hi, x->lo);
+        if (!linear_at_most(n->a, x->lo, x->hi))                          // 1..N has no point where N is 0
+            extent = expr_binary(n->a, OP_MAX, DT_INDEX, extent, expr_int(n->a, DT_INDEX, 0, x->range));
+        extent = expr_simplify(n->a, extent);
         count = count ? expr_binary(n->a, OP_MUL, DT_INDEX, count, extent) : extent;
     }
     return count;

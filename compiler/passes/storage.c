@@ -581,6 +581,23 @@ static void keep_shared(Life *l, Storage *st, bool may_fold)
         fold(l, st);
 }
 
+// Whether an element exists that no statement defines, or may: nothing can be said of its memory. What moves bring is boxes, in
+// which such elements lie, too.
+static bool has_holes(const Life *l)
+{
+    Program *g = l->p->g;
+    bool exact = true;
+    depend_budget_begin(g);
+    isl_set *left = poly_shape(g->poly, l->x);
+    for (int i = 0; i < l->writers.n; i++) {
+        exact = exact && l->writers.at[i]->exact;
+        left = poly_subtract(g->poly, left, isl_map_range(depend_write(g, l->writers.at[i])));
+    }
+    bool whole = exact && isl_set_is_empty(left) == isl_bool_true;
+    isl_set_free(left);
+    return !depend_budget_end(g) || !whole;
+}
+
 // ---- what a schedule asks for -----------------------------------------------------------------------------------
 
 static const char *index_of_dim(const Stmt *s, int d)
@@ -757,6 +774,7 @@ void storage_assign(Plan *p, TileKernel *t)
             keep_private(&life[i], st);
         else
             keep_shared(&life[i], st, !logged[i] && !is_materialized(p, x));
+        st->holes = st->kind == STORE_WORKSPACE && p->machine->emits_bundles && has_holes(&life[i]);
         check_folds(&life[i], st);
         explain_storage(&life[i], st, logged[i]);
     }

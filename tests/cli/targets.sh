@@ -199,7 +199,7 @@ says out.txt 'runs of twice'
 exits 1 "$PTOC" check mix.pto --target=other,another
 
 # Without --target: code for every level of this architecture; texts are for one machine.
-exits 0 "$PTOC" mix.pto -o default.c --header=default.h
+exits 0 "$BUILD/bin/ptoc" mix.pto -o default.c --header=default.h
 [ -z "$x86" ] || says default.c 'for generic, x86-64-v3, x86-64-v4'
 says default.c 'pto_target(void)'
 exits 0 "$PTOC" mix.pto -o - --emit-schedule

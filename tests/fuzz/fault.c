@@ -34,9 +34,12 @@ static Tensor *alike(Kernel *k, Random *r, Kind kind, int source) {
 static Node *divide(Kernel *k, Random *r, Tensor *t, int x) {
     Scope s = scope_of(k, r, t);
     t->type = k->tensor[x].type;
-    Node *quotient = node_with(t->type, PICK(r, "(@ / @)", "(@ % @)", "floordiv(@, @)", "mod(@, @)"), 2, draw_leaf(&s, t->type), element(k, x));
-    if (random_chance(r, 40))
-        quotient = node_with(t->type, PICK(r, "(@ + @)", "max(@, @)"), 2, quotient, draw_leaf(&s, t->type));
+    const char *form = PICK(r, "(@ / @)", "(@ % @)", "floordiv(@, @)", "mod(@, @)");
+    Node *quotient = node_with(t->type, form, 2, draw_leaf(&s, t->type), element(k, x));
+    if (random_chance(r, 40)) {
+        form = PICK(r, "(@ + @)", "max(@, @)");
+        quotient = node_with(t->type, form, 2, quotient, draw_leaf(&s, t->type));
+    }
     equation_add(t, subscripts_of(t), quotient, "");
     return node_with(BOOL, PICK(r, "(@ != 0)", "(@ > 0)"), 1, element(k, x));
 }
@@ -99,7 +102,8 @@ bool define_faults(Kernel *k, Random *r, Kind kind) {
         Tensor *second = alike(k, r, LOCAL, t);
         Scope s = scope_of(k, r, second);
         second->type = first->type;
-        equation_add(second, subscripts_of(second), node_with(second->type, PICK(r, "(@ + @)", "min(@, @)"), 2, element(k, t), draw_leaf(&s, second->type)), "");
+        const char *form = PICK(r, "(@ + @)", "min(@, @)");
+        equation_add(second, subscripts_of(second), node_with(second->type, form, 2, element(k, t), draw_leaf(&s, second->type)), "");
         t++;
     }
     Tensor *z = alike(k, r, kind, x);

@@ -254,7 +254,7 @@ typedef struct pto_ddr {
     // Its dimensions, outermost first, dense; rank 0: not said. Element x of a dimension lies at x - base, or at x mod fold.
     int rank;
     struct { int64_t base, extent, fold; } dim[PTO_MAX_DIMS];
-    int given;                   // it has values before the call
+    int given;                   // it has values before the call, or elements that nothing defines
 } pto_ddr;
 
 typedef struct pto_launch {
