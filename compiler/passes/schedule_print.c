@@ -118,11 +118,20 @@ static const char *inner_sizes(const Printer *p, const Stmt *s, int idx, int fro
     return text;
 }
 
+// Is the size of a task left to the compiler in some dimension? A single size in another one would then be taken for the block's.
+static bool is_left_open(const Leaf *leaf)
+{
+    for (int q = 0; q < leaf->node->ndims; q++)
+        if (!words_can_say(leaf->node->dims[q].tile))
+            return true;
+    return false;
+}
+
 // The block of a task, where it is another size than that and can be said.
 static const char *block_size(const Printer *p, const Leaf *leaf, int q)
 {
     const Expr *block = leaf->blocks->block[q];
-    bool said = block->op == OP_CONST && !expr_equal(block, leaf->node->dims[q].tile);
+    bool said = block->op == OP_CONST && (is_left_open(leaf) || !expr_equal(block, leaf->node->dims[q].tile));
     return said ? arena_printf(p->p->a, ", %lld", (long long)block->i) : "";
 }
 
