@@ -217,7 +217,7 @@ static void form_split(const Form *x, int64_t divisor, Form *quotient, Form *res
     int64_t q;
     fold_int(OP_FLOORDIV, DT_INDEX, x->constant, divisor, &q);
     quotient->constant = q;
-    rest->constant = x->constant - q * divisor;
+    rest->constant = (int64_t)((uint64_t)x->constant - (uint64_t)q * (uint64_t)divisor);      // in 0..divisor: the product may wrap
 }
 
 // Division by a positive constant: what divides leaves the division, if rounding allows it.

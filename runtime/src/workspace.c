@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20, ADDRESS_BITS = 47 };       // of a process; allocators watched by a sanitizer end it beyond
 
 struct WorkspaceExtra {
     WorkspaceExtra *next;
@@ -25,6 +25,8 @@ static size_t rounded(size_t bytes) {
 }
 
 static void *block_new(size_t bytes) {
+    if ((uint64_t)bytes >> ADDRESS_BITS != 0)
+        return NULL;
     if (bytes < 2 * (size_t)HUGE_PAGE)
         return aligned_alloc(ALIGN, bytes);
     bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

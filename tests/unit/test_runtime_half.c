@@ -182,7 +182,7 @@ START_TEST(fused)
         }
         double a = value_of(h[0], 10, 15), b = value_of(h[1], 10, 15), c = value_of(h[2], 10, 15);
         __extension__ typedef __int128 Wide;
-        Wide exact = (Wide)(int64_t)ldexp(a, 24) * (int64_t)ldexp(b, 24) + ((Wide)(int64_t)ldexp(c, 24) << 24);
+        Wide exact = (Wide)(int64_t)ldexp(a, 24) * (int64_t)ldexp(b, 24) + (Wide)(int64_t)ldexp(c, 24) * (1 << 24);
         Wide magnitude = exact < 0 ? -exact : exact;
         int cut = 0;                             // to 53 digits, the last of which stands for what is cut
         bool sticky = false;
