@@ -25,7 +25,7 @@ static Verdict run_fault(const Test *t) {
 }
 
 // What is known to go wrong and being mended: taken out of here with its mend.
-static const char *const mending[] = {"N10", "N17", "faults/F1", "faults/F2", "faults/F4", "faults/F6", "faults/F7", "faults/F10", "faults/F12"};
+static const char *const mending[] = {"faults/F10"};      // guarded ranges are not loops yet
 
 static bool is_mending(const char *name) {
     for (size_t i = 0; i < sizeof mending / sizeof *mending; i++)
