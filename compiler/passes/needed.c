@@ -184,7 +184,8 @@ static void cover_by(Cover *c, const Equation *eq)
 static isl_set *elements(const Needed *n, const Tensor *t)
 {
     const Need *need = &n->of[t->id];
-    isl_set *all = isl_set_empty(isl_set_get_space(poly_shape(n->p, t)));
+    isl_set *shape = poly_shape(n->p, t), *all = isl_set_empty(isl_set_get_space(shape));
+    isl_set_free(shape);
     for (int i = 0; i < need->writers.n; i++)
         all = isl_set_union(all, isl_map_range(poly_write(n->p, need->writers.at[i])));
     return all;
@@ -229,6 +230,7 @@ static bool decide(Needed *n, const Tensor *t, bool whole)
         isl_set_free(some);
         return need->sure = false;
     }
+    isl_set_free(need->need);
     need->need = some;
     return need->sure = is_all || some;
 }
