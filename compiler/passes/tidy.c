@@ -5,7 +5,7 @@
 // Test: tests/golden/random/never_read.pto, one_point.pto (emitted C without warnings)
 #include "passes/plan.h"
 
-typedef struct { TileKernel *t; bool *read; } Tidy;           // by tensor id: somebody reads it
+typedef struct { TileKernel *t; bool *read; } Tidy;           // by tensor id: somebody reads it; a register, near where one is
 
 static bool see_read(Expr *e, void *data)
 {
@@ -43,11 +43,16 @@ static bool is_needed(const Tidy *y, const Node *n)
     return n->kind == NODE_OP ? y->read[n->tensor->id] : n->body.n > 0 || n->kind == NODE_GRID;
 }
 
-// Did something go?
-static bool drop(const Tidy *y, Node *n)
+// Did something go? A register is needed where one of the iterations that it lives in reads it: of two halves of a loop,
+// the one without the reader has no use for it.
+static bool drop(Tidy *y, Node *n)
 {
     bool dropped = false;
     int kept = 0;
+    for (int i = 0; i < n->locals.n; i++)
+        y->read[n->locals.at[i]->id] = false;
+    if (n->locals.n > 0)
+        see_reads(y, n);
     for (int i = 0; i < n->body.n; i++) {
         Node *b = n->body.at[i];
         dropped = drop(y, b) || dropped;
@@ -56,6 +61,8 @@ static bool drop(const Tidy *y, Node *n)
     }
     dropped = dropped || kept < n->body.n;
     n->body.n = kept;
+    for (int i = 0; i < n->locals.n; i++)
+        y->read[n->locals.at[i]->id] = true;              // as far as nodes around this one are concerned
     return dropped;
 }
 
@@ -107,6 +114,7 @@ void tidy_kernel(Plan *p, TileKernel *t)
     do
         find_reads(&y);
     while (drop(&y, t->root));
+    find_reads(&y);
     prune_locals(t->root);
     for (int i = 0; i < p->kernel->tensors.n; i++)
         if (!y.read[i])

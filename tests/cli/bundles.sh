@@ -1,8 +1,8 @@
 # Programs of bundles as text: C from a .ptob, and from the move level, is the C from its program, it says its machine, and it runs.
 . "$SOURCE/tests/cli/common"
 
-# Without what tells where a line comes from; and an index of a second loop of its name is i_2_ in C, but `i.1` in a text.
-plain() { sed 's/, "[^"]*", [0-9]* },$/ },/; s/\bctx, [0-9]*, "[^":]*\(:[0-9:]* \|", "\)/ctx, "/g; s/\bi_1_/i_2_/g; /^#include "[a-z]*.h"/d; /^ *\/\/ /d' "$1"; }
+# Without what tells where a line comes from; and the second index of a name is i_2_ in C, but `i.1` in a text, which is i_1_.
+plain() { sed 's/, "[^"]*", [0-9]* },$/ },/; s/\bctx, [0-9]*, "[^":]*\(:[0-9:]* \|", "\)/ctx, "/g; s/\b\([a-z]*\)_[12]_/\1_n_/g; /^#include "[a-z]*.h"/d; /^ *\/\/ /d' "$1"; }
 
 few="matmul softmax sobel life"
 for target in davinci ascend910b; do

@@ -116,8 +116,6 @@ static void set_up(void) {
     setup.scratch = text("%s/%d", tmp, (int)getpid());
     shell(NULL, "mkdir -p %s %s/tests/cache", quote(setup.scratch), quote(setup.build));
     shell(NULL, "for d in %s/*; do kill -0 \"${d##*/}\" 2>/dev/null || rm -rf \"$d\"; done", quote(tmp));
-    wrap_ptoc();
-    setenv("PTOC", setup.ptoc, 1);
 }
 
 static void add_all(void) {
@@ -202,8 +200,11 @@ int main(int argc, char **argv) {
     set_up();
     for (int i = 0; i < ncommands; i++)
         add_command(commands[i]);
-    if (!ncommands)
+    if (!ncommands) {
+        wrap_ptoc();
         add_all();
+    }
+    setenv("PTOC", setup.ptoc, 1);
     char **patterns = argv + optind;
     int n = argc - optind;
     if (only_list)
