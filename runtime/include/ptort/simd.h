@@ -4,18 +4,22 @@
 // to 64), with PTO_LANES defined before (4 if it is not). For 8 lanes it defines the types pto_f32x8, pto_f64x8, pto_i32x8, pto_u8x8, ...
 // and functions pto_load_f32x8, pto_max_f32x8, ..., all followed by PTO_ISA,
 // through the vector extensions of GCC and Clang, which split what the machine cannot do in one register. Only fused
-// multiply-add, square root, rounding and half-precision conversion use intrinsics, here and nowhere else; without
-// them they go lane by lane. Every lane computes exactly what ptort/kernel.h computes for one element.
+// multiply-add, square root, rounding and half-precision conversion ask for instructions by name, here and in ptort/x86.h;
+// without them they go lane by lane. Every lane computes exactly what ptort/kernel.h computes for one element.
 #ifndef PTO_INLINE
 #include "isa.h"
 #endif
 
-#if PTO_X86
+#if PTO_X86 >= 4
 #include <immintrin.h>
 #elif defined(__x86_64__)
 #include <emmintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#endif
+
+#if PTO_X86
+#include "x86.h"
 #endif
 
 #ifndef PTORT_SIMD_H
@@ -144,9 +148,9 @@ PTO_INLINE PTO_VEC(f32) PTO_FN(madd, f32)(PTO_VEC(f32) a, PTO_VEC(f32) b, PTO_VE
 #if !PTO_FMA
     return c + a * b;
 #elif PTO_X86 && PTO_LANES_F32 == 16
-    return (PTO_VEC(f32))_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+    return (PTO_VEC(f32))PTO_X86_MADD_F32X4(a, b, c);
 #elif PTO_X86 && PTO_LANES_F32 == 32
-    return (PTO_VEC(f32))_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+    return (PTO_VEC(f32))PTO_X86_MADD_F32X8(a, b, c);
 #elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
     return (PTO_VEC(f32))_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif defined(__aarch64__) && PTO_LANES_F32 == 16
@@ -163,9 +167,9 @@ PTO_INLINE PTO_VEC(f64) PTO_FN(madd, f64)(PTO_VEC(f64) a, PTO_VEC(f64) b, PTO_VE
 #if !PTO_FMA
     return c + a * b;
 #elif PTO_X86 && PTO_LANES_F64 == 16
-    return (PTO_VEC(f64))_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+    return (PTO_VEC(f64))PTO_X86_MADD_F64X2(a, b, c);
 #elif PTO_X86 && PTO_LANES_F64 == 32
-    return (PTO_VEC(f64))_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+    return (PTO_VEC(f64))PTO_X86_MADD_F64X4(a, b, c);
 #elif PTO_X86 >= 4 && PTO_LANES_F64 == 64
     return (PTO_VEC(f64))_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #elif defined(__aarch64__) && PTO_LANES_F64 == 16
@@ -182,7 +186,7 @@ PTO_INLINE PTO_VEC(f32) PTO_FN(sqrt, f32)(PTO_VEC(f32) x)
 #if PTO_X86 && PTO_LANES_F32 == 16
     return (PTO_VEC(f32))_mm_sqrt_ps((__m128)x);
 #elif PTO_X86 && PTO_LANES_F32 == 32
-    return (PTO_VEC(f32))_mm256_sqrt_ps((__m256)x);
+    return (PTO_VEC(f32))PTO_X86_SQRT_F32X8(x);
 #elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
     return (PTO_VEC(f32))_mm512_sqrt_ps((__m512)x);
 #elif defined(__aarch64__) && PTO_LANES_F32 == 16
@@ -199,7 +203,7 @@ PTO_INLINE PTO_VEC(f64) PTO_FN(sqrt, f64)(PTO_VEC(f64) x)
 #if PTO_X86 && PTO_LANES_F64 == 16
     return (PTO_VEC(f64))_mm_sqrt_pd((__m128d)x);
 #elif PTO_X86 && PTO_LANES_F64 == 32
-    return (PTO_VEC(f64))_mm256_sqrt_pd((__m256d)x);
+    return (PTO_VEC(f64))PTO_X86_SQRT_F64X4(x);
 #elif PTO_X86 >= 4 && PTO_LANES_F64 == 64
     return (PTO_VEC(f64))_mm512_sqrt_pd((__m512d)x);
 #elif defined(__aarch64__) && PTO_LANES_F64 == 16
@@ -222,7 +226,7 @@ PTO_INLINE void PTO_FN(put, f32)(float *p, PTO_VEC(f32) v, int past)
     }
 #elif PTO_X86 && PTO_LANES_F32 == 32
     if (past) {
-        _mm256_stream_ps(p, (__m256)v);
+        PTO_X86_STREAM_F32X8(p, v);
         return;
     }
 #elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
@@ -244,7 +248,7 @@ PTO_INLINE void PTO_FN(put, f64)(double *p, PTO_VEC(f64) v, int past)
     }
 #elif PTO_X86 && PTO_LANES_F64 == 32
     if (past) {
-        _mm256_stream_pd(p, (__m256d)v);
+        PTO_X86_STREAM_F64X4(p, v);
         return;
     }
 #elif PTO_X86 >= 4 && PTO_LANES_F64 == 64
@@ -292,16 +296,16 @@ PTO_INLINE PTO_VEC(f64) PTO_FN(value, f64)(PTO_VEC(u64) x) { return (PTO_VEC(f64
 #include "elementary.h"
 
 #if PTO_X86 && PTO_LANES_F32 == 32
-#define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC); }
+#define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))PTO_X86_ROUND_F32X8(x, mode); }
 #elif PTO_X86 >= 4 && PTO_LANES_F32 == 64
-#define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm512_roundscale_ps((__m512)x, mode | _MM_FROUND_NO_EXC); }
+#define PTO_ROUND_F32(f, mode) PTO_INLINE PTO_VEC(f32) PTO_FN(f, f32)(PTO_VEC(f32) x) { return (PTO_VEC(f32))_mm512_roundscale_ps((__m512)x, mode); }
 #else
 #define PTO_ROUND_F32(f, mode) PTO_LANEWISE1(f32, f)
 #endif
-PTO_ROUND_F32(floor, _MM_FROUND_TO_NEG_INF)
-PTO_ROUND_F32(ceil, _MM_FROUND_TO_POS_INF)
-PTO_ROUND_F32(rint, _MM_FROUND_TO_NEAREST_INT)
-PTO_ROUND_F32(trunc, _MM_FROUND_TO_ZERO)
+PTO_ROUND_F32(floor, PTO_ROUND_FLOOR)
+PTO_ROUND_F32(ceil, PTO_ROUND_CEIL)
+PTO_ROUND_F32(rint, PTO_ROUND_NEAREST)
+PTO_ROUND_F32(trunc, PTO_ROUND_TRUNC)
 #undef PTO_ROUND_F32
 PTO_LANEWISE1(f64, floor) PTO_LANEWISE1(f64, ceil) PTO_LANEWISE1(f64, rint) PTO_LANEWISE1(f64, trunc)
 
@@ -333,9 +337,9 @@ PTO_INLINE PTO_VEC(f32) PTO_FN(load_bf16, f32)(const uint16_t *p)
 PTO_INLINE PTO_VEC(f32) PTO_FN(load_f16, f32)(const uint16_t *p)
 {
 #if PTO_X86 && PTO_LANES == 8
-    __m128i h;
+    pto_x86_i16x8 h;
     memcpy(&h, p, sizeof h);
-    return (PTO_VEC(f32))_mm256_cvtph_ps(h);
+    return (PTO_VEC(f32))PTO_X86_WIDEN_F16X8(h);
 #elif PTO_X86 >= 4 && PTO_LANES == 16
     __m256i h;
     memcpy(&h, p, sizeof h);
@@ -363,12 +367,12 @@ PTO_INLINE PTO_VEC(f32) PTO_FN(load_f16, f32)(const uint16_t *p)
 #if PTO_X86 && PTO_LANES == 8
 PTO_INLINE void PTO_FN(store_f16, f32)(uint16_t *p, PTO_VEC(f32) v)
 {
-    __m128i h = _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT);
+    pto_x86_i16x8 h = PTO_X86_NARROW_F16X8(v);
     memcpy(p, &h, sizeof h);
 }
 PTO_INLINE PTO_VEC(f32) PTO_FN(round_f16, f32)(PTO_VEC(f32) v)
 {
-    return (PTO_VEC(f32))_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT));
+    return (PTO_VEC(f32))PTO_X86_WIDEN_F16X8(PTO_X86_NARROW_F16X8(v));
 }
 #elif PTO_X86 >= 4 && PTO_LANES == 16
 PTO_INLINE void PTO_FN(store_f16, f32)(uint16_t *p, PTO_VEC(f32) v)
