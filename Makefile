@@ -78,6 +78,8 @@ $(BUILD)/gen/lexer.c: grammar/lexer.re | $(BUILD)/tools
 $(BUILD)/gen/parser.c $(BUILD)/gen/parser.h &: grammar/parser.y | $(BUILD)/tools
 	@mkdir -p $(BUILD)/gen
 	$(call say,BISON)$(BISON) -Wall -Werror --header=$(BUILD)/gen/parser.h -o $(BUILD)/gen/parser.c $<
+# ptoc itself has one thread: ThreadSanitizer watches the runtime and the kernels that ptoc loads.
+$(compiler_obj): private OPT_tsan = -O2 -DPTO_VERIFY
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/parser.h $(BUILD)/flags
 	$(call say,CC)$(compile) -Icompiler -I$(BUILD)/gen -c -o $@ $<
 $(BUILD)/compiler/%.o: compiler/%.c $(BUILD)/flags | $(BUILD)/gen/parser.h
