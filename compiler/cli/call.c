@@ -1,7 +1,6 @@
 // One call of a kernel of the command line's file; see call.h.
 #include "cli/call.h"
 
-#include "machine/machine.h"
 #include "reference/eval.h"
 
 #include <ptort/model.h>
@@ -128,11 +127,7 @@ static int make_context(Call *c)
 // What has no modelled time has none but that of its values.
 static int check_timing(const Call *c, const char *target)
 {
-    const char *error = NULL;
-    if (!c->options->timing_only)
-        return 0;
-    const Machine *m = machine_load(c->arena, arena_printf(c->arena, "%s/targets", c->unit.places.data), target, c->options->machine_set, &error);
-    if (m && m->emits_bundles)
+    if (!c->options->timing_only || unit_is_modelled(&c->unit, target))
         return 0;
     return complain(EXIT_USAGE, "--timing-only is for modelled machines, such as --target=davinci, not for %s", target);
 }

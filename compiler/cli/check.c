@@ -256,7 +256,7 @@ static void add_setting(Check *c, pto_mode mode, int threads)
         c->settings[c->nsettings++] = s;
 }
 
-// Serial once; every other mode with 1, 2, 3 and all workers.
+// Serial once; every other mode with 1, 2, 3 and all workers. What is modelled runs the same way in all of them: one more will do.
 static void make_settings(Check *c)
 {
     static const struct { const char *name; pto_mode mode; } modes[] = {
@@ -267,11 +267,12 @@ static void make_settings(Check *c)
     int counts[] = {2, 3, 1, topology.threads};
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
         bool serial = modes[m].mode == PTO_MODE_SERIAL, implied = modes[m].mode == PTO_MODE_AUTO && !c->job->mode;
-        if (implied || !wants_mode(c->job, modes[m].name))
+        if (implied || !wants_mode(c->job, modes[m].name) || (c->job->modelled && !c->job->mode && c->nsettings == 2))
             continue;
         if (c->job->threads || serial)
             add_setting(c, modes[m].mode, c->job->threads ? c->job->threads : 1);
-        for (int n = 0; !c->job->threads && !serial && n < (topology.threads > 3 ? 4 : 3); n++)
+        int most = c->job->modelled ? 1 : topology.threads > 3 ? 4 : 3;
+        for (int n = 0; !c->job->threads && !serial && n < most; n++)
             add_setting(c, modes[m].mode, counts[n]);
     }
 }

@@ -1,7 +1,7 @@
 // Comparing a compiled kernel with the reference evaluator.
 //
 // At every size the reference computes each output once; the kernel is then called with every mode and number of
-// workers, with its tensors in different layouts between canaries, with outputs and workspace full of NaN. Each
+// workers (where that makes a difference), with its tensors in different layouts between canaries, with outputs and workspace full of NaN. Each
 // result must lie within the reference's bound, and all results must be equal bit for bit.
 //
 // Test: tests/unit/test_cli.c
@@ -28,6 +28,7 @@ typedef struct {
     int64_t max_cycles;          // of a call on a modelled machine; 0: the runtime's
     int threads;                 // only this many; 0: 1, 2, 3 and all
     const char *mode;            // only this one; NULL: all
+    bool modelled;               // the machine is a model, which computes the same in every mode
     bool progress;
     const char *volatile *doing; // as in Options
     FILE *out, *err;

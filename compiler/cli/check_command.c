@@ -3,17 +3,11 @@
 
 #include "cli/check.h"
 #include "cli/load.h"
-#include "machine/machine.h"
 
 #include <string.h>
 #include <unistd.h>
 
 typedef struct { Unit unit; Arena *arena; const Options *options; } Session;
-
-static const Machine *load_machine(Session *s, const char *target, const char **error)
-{
-    return machine_load(s->arena, arena_printf(s->arena, "%s/targets", s->unit.places.data), target, s->options->machine_set, error);
-}
 
 static void add_tiles(Arena *a, const Node *n, Numbers *edges)
 {
@@ -37,7 +31,7 @@ static Numbers edges_of(Session *s, const Kernel *k, const char *target, const c
 {
     Numbers edges = {0};
     const char *error = NULL;
-    const Machine *m = load_machine(s, target, &error);
+    const Machine *m = unit_machine(&s->unit, target, &error);
     for (int i = 0; m && m->vector_bytes > 0 && i < k->tensors.n; i++) {
         int64_t lanes = m->vector_bytes / dtype_bytes(k->tensors.at[i]->type);
         for (int times = 1; times <= 2; times++) {
@@ -71,7 +65,7 @@ static int check_one(Session *s, const Kernel *k, const Loaded *loaded, const ch
     CheckJob job = {
         .kernel = k, .code = code, .sources = &s->unit.sources, .file = o->input, .target = target, .machine_set = o->machine_set, .values = &o->values, .dims = &o->dims,
         .edges = edges_of(s, k, target, schedule_of(s, loaded->text.schedule, k->name)), .seed = o->seed, .effort = o->effort, .max_cycles = o->max_cycles,
-        .tilings = &loaded->text.tilings, .steps = &loaded->text.steps, .threads = o->threads, .mode = o->mode, .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
+        .tilings = &loaded->text.tilings, .steps = &loaded->text.steps, .threads = o->threads, .mode = o->mode, .modelled = unit_is_modelled(&s->unit, target), .progress = isatty(STDERR_FILENO), .doing = o->doing, .out = stdout, .err = stderr,
     };
     CheckResult result;
     return check_kernel(&job, &result);
@@ -99,7 +93,7 @@ static int check_targets(Session *s, const char *targets)
     int code = load_check_machine(&s->unit, targets);
     for (char *target; code == 0 && (target = strsep(&rest, ","));) {
         const char *error = NULL;
-        const Machine *m = load_machine(s, target, &error);
+        const Machine *m = unit_machine(&s->unit, target, &error);
         if (!m)
             code = complain(EXIT_USER, "%s", error);
         else if (machine_runs_here(m))

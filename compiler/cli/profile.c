@@ -3,7 +3,6 @@
 
 #include "cli/profile.h"
 #include "data/output.h"
-#include "machine/machine.h"
 
 #include <string.h>
 
@@ -87,16 +86,9 @@ const char *wait_name(int cause)
 
 // ---- the command ----
 
-static bool is_modelled(const Call *c)
-{
-    const char *error = NULL;
-    const Machine *m = machine_load(c->arena, arena_printf(c->arena, "%s/targets", c->unit.places.data), unit_target(c->options), c->options->machine_set, &error);
-    return m && m->emits_bundles;
-}
-
 static void profile_new(Profile *p, Call *c)
 {
-    *p = (Profile){.call = c, .arena = c->arena, .model = is_modelled(c), .curves = {.arena = c->arena, .width = 1}};
+    *p = (Profile){.call = c, .arena = c->arena, .model = unit_is_modelled(&c->unit, unit_target(c->options)), .curves = {.arena = c->arena, .width = 1}};
     for (int k = 0; k < WAIT_CAUSES; k++)
         p->wait_curve[k] = curves_new(&p->curves);
 }

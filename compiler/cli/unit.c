@@ -5,7 +5,6 @@
 #include "ir/bundles.h"
 #include "ir/poly.h"
 #include "ir/read.h"
-#include "machine/machine.h"
 #include "syntax/parse.h"
 
 #include <stdlib.h>
@@ -102,6 +101,18 @@ static bool is_repeated(const Words *names, const char *name)
 const char *unit_target(const Options *o)
 {
     return o->target ? o->target : o->command == COMMAND_COMPILE ? "generic" : "native";
+}
+
+const Machine *unit_machine(const Unit *u, const char *target, const char **error)
+{
+    return machine_load(u->arena, arena_printf(u->arena, "%s/targets", u->places.data), target, u->options->machine_set, error);
+}
+
+bool unit_is_modelled(const Unit *u, const char *target)
+{
+    const char *error = NULL;
+    const Machine *m = unit_machine(u, target, &error);
+    return m && m->emits_bundles;
 }
 
 int unit_check_target(const Unit *u, const char *target)

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 
 #include "base/diag.h"
+#include "machine/machine.h"
 #include "passes/pipeline.h"
 #include "sema/sema.h"
 
@@ -36,6 +37,9 @@ int unit_open(Unit *u, Arena *a, const Options *o);
 void unit_close(Unit *u);
 // --target, or the command's default.
 const char *unit_target(const Options *o);
+// The machine of a target, as --machine-set changes it; NULL: *error says why not.
+const Machine *unit_machine(const Unit *u, const char *target, const char **error);
+bool unit_is_modelled(const Unit *u, const char *target);          // does the target have bundles that the runtime models?
 // Is every name in --target known? Exit code 2 otherwise.
 int unit_check_target(const Unit *u, const char *target);
 
