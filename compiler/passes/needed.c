@@ -4,7 +4,8 @@
 // what they read. For one tensor: the union of what its needed readers read unconditionally (isl: images of their domains). For
 // tensors that need one another, in a recurrence, all of them are taken to be needed whole, and those for which that does not
 // follow drop out until it does for the rest: the chain of readers of an element is finite, so it ends at an output. When
-// the budget is exhausted, an element is not known to be needed, which is right, too. Test: tests/golden/faults/needed.pto
+// the budget is exhausted, an element is not known to be needed, which is right, too. Of a scan, what an element needs is what comes before it.
+// Tests: tests/golden/faults/needed.pto, tests/golden/random/scan_in_part.pto
 #include "passes/needed.h"
 
 // ---- equations --------------------------------------------------------------------------------------------------------------
@@ -203,6 +204,37 @@ static Cover cover(const Needed *n, const Tensor *t)
     return c;
 }
 
+// ---- scans ----------------------------------------------------------------------------------------------------------------------
+
+// From each point of a scan to those that lie before it, and itself.
+static isl_map *scanned(isl_set *domain, const Equation *eq)
+{
+    isl_map *before = isl_map_from_domain_and_range(isl_set_copy(domain), domain);
+    for (int i = 0; i < eq->indices.n; i++) {
+        bool along = eq->indices.at[i] == eq->nest->along, reverse = along && eq->nest->reverse;
+        isl_map *m = isl_map_universe(isl_map_get_space(before));
+        m = !along ? isl_map_equate(m, isl_dim_in, i, isl_dim_out, i) : reverse ? isl_map_order_le(m, isl_dim_in, i, isl_dim_out, i)
+                                                                                : isl_map_order_ge(m, isl_dim_in, i, isl_dim_out, i);
+        before = isl_map_intersect(before, m);
+    }
+    return before;
+}
+
+// An element of a scan needs those that come before it.
+static isl_set *with_scanned(const Needed *n, const Tensor *t, isl_set *need)
+{
+    const Need *of = &n->of[t->id];
+    for (int i = 0; i < of->writers.n; i++) {
+        const Equation *eq = of->writers.at[i];
+        if (eq->kind != EQ_SCAN)
+            continue;
+        isl_map *write = written(n, eq, needed_indices(n->a, eq)), *back = isl_map_reverse(isl_map_copy(write));
+        isl_map *before = isl_map_apply_range(isl_map_apply_range(back, scanned(needed_domain(n, eq), eq)), write);
+        need = isl_set_union(need, isl_set_apply(isl_set_copy(need), before));
+    }
+    return need;
+}
+
 // ---- the order of decisions -----------------------------------------------------------------------------------------------------
 
 // One box, or the like, of some elements.
@@ -223,7 +255,11 @@ static bool decide(Needed *n, const Tensor *t, bool whole)
     isl_set *all = elements(n, t);
     Cover c = cover(n, t);
     bool is_all = poly_is_subset(n->p, all, c.sure) == isl_bool_true;
-    isl_set *some = is_all || whole || c.others ? NULL : restriction(c.sure, all);
+    isl_set *some = NULL;
+    if (!is_all && !whole && !c.others) {
+        c.sure = with_scanned(n, t, c.sure);
+        some = restriction(c.sure, all);
+    }
     isl_set_free(all);
     isl_set_free(c.sure);
     if (!budget_end(n->p->budget)) {
