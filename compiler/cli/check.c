@@ -146,7 +146,7 @@ static void evaluate(Trial *t)
     }
     t->expected = ARENA_ARRAY(t->arena, RefTensor *, k->outputs.n + 1);
     int64_t work = 0;
-    int64_t most = t->huge ? WORK_PER_EFFORT / 64 : c->job->effort * WORK_PER_EFFORT / 4;
+    int64_t most = t->huge ? WORK_PER_EFFORT / 64 : (int64_t)(c->job->effort * WORK_PER_EFFORT / 4);
     RefOptions options = {.max_work = c->insist ? 0 : most, .max_elements = most_elements(c), .work = &work};
     t->status = ref_eval(t->arena, k, t->dims, inputs, t->expected, &options, &t->fault);
     c->work += work;
@@ -301,7 +301,7 @@ static void say_result(const Check *c)
 // One after the other, as far as the effort goes; false: do not go on.
 static bool sweep(Check *c, const SizeList *list)
 {
-    int64_t budget = c->job->effort * WORK_PER_EFFORT;
+    int64_t budget = (int64_t)(c->job->effort * WORK_PER_EFFORT);
     for (int k = 0; k < list->n; k++) {
         int64_t runs = c->result->runs;
         bool tried = c->work < budget;

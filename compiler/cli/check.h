@@ -24,7 +24,7 @@ typedef struct {
     const Tilings *tilings;      // for messages; may be NULL
     const TilingSteps *steps;    // whose edges are tried as well; may be NULL
     uint64_t seed;
-    int64_t effort;
+    double effort;               // about seconds
     int64_t max_cycles;          // of a call on a modelled machine; 0: the runtime's
     int threads;                 // only this many; 0: 1, 2, 3 and all
     const char *mode;            // only this one; NULL: all

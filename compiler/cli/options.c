@@ -4,6 +4,7 @@
 #include "base/closest.h"
 #include "cli/options_table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -125,9 +126,10 @@ static bool set_seed(Parser *p, const char *v)
 
 static bool set_effort(Parser *p, const char *v)
 {
-    int64_t n;
-    if (!read_number(v, 1, INT64_C(1000000), &n))
-        return fail(p, "--effort needs a number from 1 to 1000000, not '%s'", v);
+    char *end;
+    double n = isdigit((unsigned char)v[0]) ? strtod(v, &end) : 0;
+    if (!(n >= 0.01 && n <= 1000000) || *end)
+        return fail(p, "--effort needs a number from 0.01 to 1000000, not '%s'", v);
     p->o->effort = n;
     return true;
 }

@@ -51,7 +51,7 @@ typedef struct {
     Bindings values;                // NAME=VALUE
     Bindings dims;                  // --dim
     uint64_t seed;
-    int64_t effort;                 // check: bound on the work, in operations
+    double effort;                  // check: bound on the work, in operations
     int repeat;                     // run
     bool timing_only;               // run, profile
     int64_t max_cycles;             // run, check, profile: of one call on a modelled machine; 0: not given

@@ -111,12 +111,15 @@ const char *name_public(Arena *a, const char *name)
     return is_taken(name) || is_taken(word) ? arena_printf(a, "%s_", name) : name;
 }
 
-// Is it the function of a kernel of the file?
+// Is it the function of a kernel of the file? The name of that begins as the kernel's does, or with the letter in front.
 static bool is_function(Arena *a, int nkernels, Kernel *const *kernels, const char *name)
 {
-    for (int i = 0; i < nkernels; i++)
-        if (strcmp(name_public(a, kernels[i]->name), name) == 0)
+    for (int i = 0; i < nkernels; i++) {
+        const char *own = kernels[i]->name;
+        bool close = strncmp(name, own, strlen(own)) == 0 || strncmp(name, "k_", 2) == 0;
+        if (close && strcmp(name_public(a, own), name) == 0)
             return true;
+    }
     return false;
 }
 

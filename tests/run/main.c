@@ -83,7 +83,7 @@ static void wrap_ptoc(void) {
     char *wrapper = text("%s/tests/ptoc", setup.build), *own = text("%s.%d", wrapper, (int)getpid());
     // Renamed into place: another run in this folder may be using it.
     if (!write_file(own, text("#!/bin/sh\n"
-                              "case ${1-} in check) shift; set -- check \"$@\" --effort=1 ;; esac\n"
+                              "case ${1-} in check) shift; set -- check \"$@\" --effort=0.25 ;; esac\n"
                               "CC=\"sh %s/tests/fuzz/cc.sh -O1 ${CC-cc} %s\" exec %s \"$@\"\n",
                               setup.source, flags, quote(setup.ptoc))) || chmod(own, 0777) != 0 || rename(own, wrapper) != 0)
         return;
