@@ -45,8 +45,9 @@ static bool is_wanted(const char *compiler) {
 
 static const char *const compilers[] = {"gcc", "clang"};
 
-// The C is the same whatever ptoc was built with: where a sanitizer watches ptoc, emitting it is the test. `ptoc check`
-// builds and runs it there, instrumented.
+// The C is the same whatever ptoc was built with: where a sanitizer watches ptoc, emitting it is the test, and emitting it for some
+// of the machines, by each path once, sees as much. `ptoc check` builds and runs it there, instrumented. ThreadSanitizer has nothing
+// to see in any of this.
 
 bool compile_c(const char *path) {
     // The code of several CPUs in one file is that of each, and a C compiler reads the headers once.
@@ -71,9 +72,9 @@ bool compile_c(const char *path) {
 }
 
 bool round_trip(const char *path) {
-    static const struct { const char *level, *target; } levels[] = {{"task", ""}, {"tile", ""}, {"move", "--target=davinci"}, {"bundles", "--target=davinci"}};
+    static const struct { const char *level, *target; } levels[] = {{"tile", ""}, {"bundles", "--target=davinci"}, {"task", ""}, {"move", "--target=davinci"}};
     bool ok = true;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (setup.sanitized ? 2 : 4); i++) {
         const char *level = levels[i].level;
         char *one = quote(text("%s/%s1.ptoir", scratch, level)), *two = quote(text("%s/%s2.ptoir", scratch, level));
         ok = expect_exit(0, NULL, "%s --verify-each --emit-ir=%s %s %s -o %s && %s --emit-ir=%s %s -o %s && diff %s %s", quote(setup.ptoc), level, levels[i].target, quote(path),
@@ -111,13 +112,14 @@ static bool feed_back_on(const char *target, const char *one, const char *two, c
 }
 
 bool feed_back_schedule(const char *path) {
-    static const char *const targets[] = {"generic", "x86-64-v3", "x86-64-v4", "arm64-neon", "davinci", "ascend910b", "kirin9030"};
+    static const char *const targets[] = {"x86-64-v3", "davinci", "generic", "x86-64-v4", "arm64-neon", "ascend910b", "kirin9030"};
+    size_t ntargets = setup.sanitized ? 2 : sizeof targets / sizeof *targets;
     char *name = text("%s", base_name(path)), *one = text("%s/one", scratch), *two = text("%s/two", scratch);
     if (shell(NULL, "mkdir -p %s %s && cp %s %s", quote(one), quote(two), quote(path), quote(one)) != 0)
         return false;
     char *content = without_schedules(read_file(path));
     bool ok = true;
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+    for (size_t i = 0; i < ntargets; i++)
         ok = feed_back_on(targets[i], one, two, name, content) && ok;
     return ok;
 }

@@ -130,7 +130,7 @@ static Verdict run_schedule(const Test *t) {
 void add_polybench(void) {
     static const char *const sizes[] = {"mini", "small", "odd"};
     for (char **f = files(text("%s/tests/polybench", setup.source), ".pto"); *f; f++) {
-        if (!setup.threads)
+        if (!setup.sanitized)
             test_add((Test){.group = "polybench", .name = text("%s/schedule", stem(*f)), .run = run_schedule, .path = *f});
         for (int i = 0; i < (setup.threads ? 3 : 6); i++)
             test_add((Test){.group = "polybench", .name = text("%s/%s%s", stem(*f), sizes[i % 3], i < 3 ? "" : "-davinci"), .run = run_case, .path = *f,

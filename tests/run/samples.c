@@ -44,6 +44,8 @@ void add_samples(void) {
             test_add((Test){.group = "samples", .name = text("%s/check-%s", stem(*f), *target), .run = run_check, .path = *f, .arg = *target,
                             .seconds = 300});
         add_modelled(*f);
+        if (setup.threads)
+            continue;
         test_add((Test){.group = "samples", .name = text("%s/c", stem(*f)), .run = run_c, .path = *f});
         test_add((Test){.group = "samples", .name = text("%s/ir", stem(*f)), .run = run_ir, .path = *f});
         test_add((Test){.group = "samples", .name = text("%s/schedule", stem(*f)), .run = run_schedule, .path = *f});
