@@ -40,6 +40,16 @@ static bool is_same_file(const char *x, const char *y)
     return x && y && stat(x, &a) == 0 && stat(y, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+static const char *replaced_input(const Options *o, const Paths *p)
+{
+    for (int k = -1; k < o->schedules.n; k++) {
+        const char *input = k < 0 ? o->input : o->schedules.at[k];
+        if (is_same_file(input, p->c) || is_same_file(input, p->h) || is_same_file(input, p->text))
+            return input;
+    }
+    return NULL;
+}
+
 // A header beside the C unless that goes to a pipe or device.
 static int find_paths(Arena *a, const Options *o, Paths *p)
 {
@@ -56,8 +66,9 @@ static int find_paths(Arena *a, const Options *o, Paths *p)
         if (strcmp(p->h, p->c) == 0)
             return complain(EXIT_USAGE, "-o %s: the C would be its own header; name it .c or use --header", p->c);
     }
-    if (is_same_file(o->input, p->c) || is_same_file(o->input, p->h) || is_same_file(o->input, p->text))
-        return complain(EXIT_USAGE, "the output would replace the input '%s'", o->input);
+    const char *replaced = replaced_input(o, p);
+    if (replaced)
+        return complain(EXIT_USAGE, "the output would replace the input '%s'", replaced);
     p->header_name = p->h && strcmp(p->h, "-") != 0 ? base_name(p->h) : NULL;
     if (p->header_name && strpbrk(p->header_name, "\"\n"))
         return complain(EXIT_USAGE, "no #include can name the header '%s'; use --header", p->header_name);

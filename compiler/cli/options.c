@@ -214,11 +214,11 @@ const Option options_table[] = {
 const int options_count = sizeof options_table / sizeof *options_table;
 
 const CommandRow options_commands[] = {
-    [COMMAND_COMPILE] = {NULL, "ptoc FILE.pto -o FILE.c", "compile kernels to C"},
-    [COMMAND_RUN] = {"run", "ptoc run FILE.pto [-k KERNEL] NAME=VALUE... [-o NAME=FILE]...", "compile a kernel and call it"},
-    [COMMAND_CHECK] = {"check", "ptoc check FILE.pto [-k KERNEL] [--dim NAME=N]... [NAME=VALUE]...",
+    [COMMAND_COMPILE] = {NULL, "ptoc FILE.pto [SCHEDULES.pto]... -o FILE.c", "compile kernels to C"},
+    [COMMAND_RUN] = {"run", "ptoc run FILE.pto [SCHEDULES.pto]... [-k KERNEL] NAME=VALUE... [-o NAME=FILE]...", "compile a kernel and call it"},
+    [COMMAND_CHECK] = {"check", "ptoc check FILE.pto [SCHEDULES.pto]... [-k KERNEL] [--dim NAME=N]... [NAME=VALUE]...",
                        "compare compiled kernels with the reference evaluator"},
-    [COMMAND_PROFILE] = {"profile", "ptoc profile FILE.pto [-k KERNEL] NAME=VALUE... [-o FILE.json] [--html=FILE]",
+    [COMMAND_PROFILE] = {"profile", "ptoc profile FILE.pto [SCHEDULES.pto]... [-k KERNEL] NAME=VALUE... [-o FILE.json] [--html=FILE]",
                          "call a kernel and tell where its time and traffic go"},
     [COMMAND_INFO] = {"info", "ptoc info", "what the compiler sees of this machine"},
 };
@@ -315,6 +315,28 @@ static bool is_binding(const char *arg)
     return n > 0 && arg[n] == '=';
 }
 
+// Files after the first hold schedules. Their suffix tells them from words that were meant as something else; what the shell
+// makes of `<(...)` has none.
+static bool is_schedules(const char *arg)
+{
+    const char *slash = strrchr(arg, '/'), *base = slash ? slash + 1 : arg, *dot = strrchr(base, '.');
+    return dot ? strcmp(dot, ".pto") == 0 : strcmp(arg, "-") == 0 || (slash && access(arg, F_OK) == 0);
+}
+
+static bool add_schedules(Parser *p, const char *arg, bool loaded)
+{
+    if (!is_schedules(arg))
+        return fail(p, loaded ? "'%s' is neither NAME=VALUE, nor a .pto file of schedules, nor an option"
+                              : "'%s' is no .pto file of schedules; one file of kernels at a time (is -o missing?)", arg);
+    if (strcmp(arg, "-") == 0 && strcmp(p->o->input, "-") == 0)
+        return fail(p, "standard input can be read once: '-' is given twice");
+    for (int k = 0; k < p->o->schedules.n; k++)
+        if (strcmp(arg, p->o->schedules.at[k]) == 0)
+            return fail(p, "the file of schedules '%s' is given twice", arg);
+    VEC_PUSH(p->arena, &p->o->schedules, arg);
+    return true;
+}
+
 static bool parse_operand(Parser *p, const char *arg)
 {
     bool loaded = FOR_LOADED & 1u << p->o->command;
@@ -322,10 +344,8 @@ static bool parse_operand(Parser *p, const char *arg)
         return fail(p, "`ptoc info` takes no argument: '%s'", arg);
     if (loaded && is_binding(arg))
         return add_binding(p, &p->o->values, "an input", arg);
-    if (p->o->input && loaded)
-        return fail(p, "'%s' is neither NAME=VALUE nor an option", arg);
     if (p->o->input)
-        return fail(p, "one file at a time: '%s' and '%s'", p->o->input, arg);
+        return add_schedules(p, arg, loaded);
     p->o->input = arg;
     return true;
 }

@@ -24,6 +24,7 @@ typedef struct {
     const char *volatile *doing;    // where to say what is being done, for the report of a crash; may be NULL
     Command command;
     const char *input;              // "-": standard input; NULL: none
+    Words schedules;                // files of schedules, after the input
     PrintWhat print;
     const char *shell;              // of PRINT_COMPLETION: bash or zsh
 

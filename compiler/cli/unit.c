@@ -186,17 +186,62 @@ static int take_machine(Unit *u)
 // A file of so many bytes has twice the budget of operations on integer sets.
 enum { BYTES = 20000 };
 
-static int load(Unit *u)
+static int parse(Unit *u, const char *path, const SourceFile **file, TreeFile **tree)
 {
     const char *error = NULL;
-    u->file = source_load(&u->sources, u->options->input, &error);
-    if (!u->file)
-        return complain(EXIT_USER, "%s: %s", u->options->input, error);
-    budget_add(u->budget, u->budget->left / BYTES * u->file->size);
-    u->tree = parse_file(u->arena, u->diags, u->file);
-    if (!u->tree || diags_errors(u->diags))
+    *file = source_load(&u->sources, path, &error);
+    if (!*file)
+        return complain(EXIT_USER, "%s: %s", path, error);
+    budget_add(u->budget, u->budget->left / BYTES * (*file)->size);
+    *tree = parse_file(u->arena, u->diags, *file);
+    return *tree && !diags_errors(u->diags) ? 0 : EXIT_USER;
+}
+
+// What a file of schedules may not hold. True: said.
+static bool is_more_than_schedules(Unit *u, const SourceFile *file, const TreeFile *tree)
+{
+    if (tree->level)
+        diag_report(u->diags, D_SCHEDULE, (Range){file->base, file->base},
+                    "textual IR is no schedule: only the first file may hold it");
+    for (int k = 0; k < tree->kernels.n; k++) {
+        diag_report(u->diags, D_SCHEDULE, tree->kernels.at[k]->name_range,
+                    "the kernel `%s` is in a file of schedules: kernels come from the first file", tree->kernels.at[k]->name);
+        diag_help(u->diags, "the first file is %s; compile this one by itself", u->options->input);
+    }
+    return diags_errors(u->diags);
+}
+
+// Puts the schedules of another file behind those there are.
+static int add_schedules(Unit *u, const char *path, int number)
+{
+    const SourceFile *file;
+    TreeFile *more;
+    int code = parse(u, path, &file, &more);
+    if (code || is_more_than_schedules(u, file, more))
         return EXIT_USER;
-    int code = ir_is_bundles(u->tree) ? take_machine(u) : 0;
+    for (int k = 0; k < more->schedules.n; k++) {
+        more->schedules.at[k]->file = number;
+        VEC_PUSH(u->arena, &u->tree->schedules, more->schedules.at[k]);
+    }
+    for (int k = 0; k < more->imports.n; k++)
+        VEC_PUSH(u->arena, &u->tree->imports, more->imports.at[k]);
+    for (int k = 0; k < more->strategies.n; k++)
+        VEC_PUSH(u->arena, &u->tree->strategies, more->strategies.at[k]);
+    for (int k = 0; k < more->machines.n; k++)
+        VEC_PUSH(u->arena, &u->tree->machines, more->machines.at[k]);
+    return 0;
+}
+
+static int load(Unit *u)
+{
+    const Words *more = &u->options->schedules;
+    int code = parse(u, u->options->input, &u->file, &u->tree);
+    if (code == 0 && ir_is_bundles(u->tree))
+        code = take_machine(u);
+    if (code == 0 && u->tree->level && strcmp(u->tree->level, "task") != 0 && more->n)
+        return complain(EXIT_USAGE, "%s is scheduled already: it takes no file of schedules", u->options->input);
+    for (int k = 0; k < more->n && code == 0; k++)
+        code = add_schedules(u, more->at[k], k + 1);
     if (code)
         return code;
     u->module = sema_file(u->arena, u->budget, u->diags, u->tree);

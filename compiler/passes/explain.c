@@ -2,6 +2,7 @@
 #include "passes/explain.h"
 
 #include "passes/schedule_check.h"
+#include "passes/schedule_words.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -231,11 +232,26 @@ static void print_tensors(Plan *p)
         print_sentences(p, &p->about[i], "    ");
 }
 
+// What is written in the source and does not hold is said.
+static void print_replaced(const Plan *p)
+{
+    const WordContext c = { p->a, p->g->diags, p->kernel, p->machine };
+    for (int i = 0; i < p->kernel->schedules.n; i++) {
+        const TreeSchedule *old = p->kernel->schedules.at[i], *by = schedule_replacement(&c, old);
+        if (!by)
+            continue;
+        Position at = source_position(diags_sources(p->g->diags), old->range.begin);
+        Position now = source_position(diags_sources(p->g->diags), by->range.begin);
+        fprintf(p->explain, "  The schedule at %s:%d gives way to that at %s:%d.\n", at.file->path, at.line, now.file->path, now.line);
+    }
+}
+
 void explain_kernel(Plan *p, const TileKernel *t)
 {
     if (!explains(p))
         return;
     fprintf(p->explain, "kernel %s for %s\n", p->kernel->name, p->machine->name);
+    print_replaced(p);
     for (int i = 0; i < p->loops.n; i++)
         print_sentences(p, &p->loops.at[i]->why, "  ");
     for (int i = 0; i < p->leaves.n; i++)

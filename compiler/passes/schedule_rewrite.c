@@ -53,7 +53,8 @@ Kernel *schedule_rewritten(Arena *a, const Kernel *k, const Machine *m)
     copy->schedules.n = copy->schedules.cap = 0;
     for (int i = 0; i < k->schedules.n; i++) {
         const TreeSchedule *s = k->schedules.at[i];
-        VEC_PUSH(a, &copy->schedules, schedule_applies(&c, s) ? without_rewrites(a, k, s) : s);
+        if (!schedule_replacement(&c, s))
+            VEC_PUSH(a, &copy->schedules, schedule_applies(&c, s) ? without_rewrites(a, k, s) : s);
     }
     return copy;
 }

@@ -317,9 +317,25 @@ bool schedule_machine_is(const char *name, const char *word)
     return !*word && (!*name || *name == '-' || *name == '_');
 }
 
-bool schedule_applies(WordContext *c, const TreeSchedule *s)
+static bool is_for_machine(const Machine *m, const TreeSchedule *s)
 {
     if (s->machine && strcmp(s->machine, "cpu") == 0)
-        return c->machine->emits_c;
-    return !s->machine || schedule_machine_is(c->machine->name, s->machine) || schedule_machine_is(c->machine->isa, s->machine);
+        return m->emits_c;
+    return !s->machine || schedule_machine_is(m->name, s->machine) || schedule_machine_is(m->isa, s->machine);
+}
+
+const TreeSchedule *schedule_replacement(const WordContext *c, const TreeSchedule *s)
+{
+    const TreeSchedule *found = NULL;
+    for (int i = 0; i < c->kernel->schedules.n; i++) {
+        const TreeSchedule *t = c->kernel->schedules.at[i];
+        if (t->file > (found ? found->file : s->file) && is_for_machine(c->machine, t) && is_for_machine(c->machine, s))
+            found = t;
+    }
+    return found;
+}
+
+bool schedule_applies(const WordContext *c, const TreeSchedule *s)
+{
+    return is_for_machine(c->machine, s) && !schedule_replacement(c, s);
 }

@@ -31,7 +31,9 @@ bool words_size(WordContext *c, Words *w, TileSize *size);
 // Reports `what` with the closest of n names as help.
 void words_unknown(WordContext *c, DiagId id, Range range, const char *what, const char *name, int n, const char *const *names);
 
-// Does the schedule hold for the machine?
-bool schedule_applies(WordContext *c, const TreeSchedule *s);
+// A schedule for the machine in a later file, which takes the place of this one; NULL: there is none.
+const TreeSchedule *schedule_replacement(const WordContext *c, const TreeSchedule *s);
+// Does the schedule hold for the machine, and no later file has one that does?
+bool schedule_applies(const WordContext *c, const TreeSchedule *s);
 
 #endif

@@ -118,7 +118,12 @@ struct TreeDirective {
     TreeDirectives block;
 };
 
-typedef struct { const char *kernel, *machine; Range range, kernel_range, machine_range; TreeDirectives block; } TreeSchedule;   // machine NULL: every one
+typedef struct {
+    const char *kernel, *machine;                // machine NULL: every one
+    Range range, kernel_range, machine_range;
+    TreeDirectives block;
+    int file;                                    // 0: the file of the kernels; n: the n-th file of schedules given with it
+} TreeSchedule;
 typedef struct { const char *name, *machine; Range range; Tree *pattern; TreeDirectives block; } TreeStrategy;
 typedef struct { const char *name; Range range, name_range; TreeDirectives block; } TreeMachine;
 typedef struct { const char *path; Range range; } TreeImport;

@@ -65,6 +65,10 @@ START_TEST(options_of_the_compiler)
     ck_assert(!parse("a.pto --target=generic,x86-64-v3 --emit-schedule"));
     ck_assert(parse("- -o -"));
     ck_assert_str_eq(options.input, "-");
+    ck_assert(parse("a.pto b.pto -o c.c -"));
+    ck_assert_str_eq(options.input, "a.pto");
+    ck_assert_int_eq(options.schedules.n, 2);
+    ck_assert_str_eq(options.schedules.at[0], "b.pto");
     ck_assert(parse("-- -odd.pto"));
     ck_assert_str_eq(options.input, "-odd.pto");
 }
@@ -90,9 +94,9 @@ END_TEST
 START_TEST(wrong_usage)
 {
     static const char *const lines[][2] = {
-        {"", "no input"}, {"a.pto -o", "needs an argument"}, {"a.pto b.pto", "one file"}, {"a.pto --nothing", "--nothing"},
+        {"", "no input"}, {"a.pto -o", "needs an argument"}, {"a.pto b.c", "one file"}, {"a.pto b.pto b.pto", "twice"}, {"- -", "once"}, {"a.pto --nothing", "--nothing"},
         {"a.pto -O4", "-O4"}, {"a.pto -MF x", "-MD"}, {"a.pto --threads 2", "not an option"}, {"run a.pto --threads 0", "1 to 4096"},
-        {"run a.pto y", "neither"}, {"check a.pto --dim N", "NAME=VALUE"}, {"run a.pto --mode fast", "'fast'"}, {"a.pto --emit-ir=all", "'all'"},
+        {"run a.pto y", "neither"}, {"run a.pto x.npy", "neither"}, {"check a.pto --dim N", "NAME=VALUE"}, {"run a.pto --mode fast", "'fast'"}, {"a.pto --emit-ir=all", "'all'"},
         {"a.pto -I inc", "`import` is not built yet"}, {"run a.pto -Iinc", "-I inc"},
         {"@none", "@none"}, {"info x", "no argument"}, {"a.pto -gx", "-gx"}, {"a.pto -fdiagnostics-color=red", "red"}, {"a.pto -o a.c -o b.c", "twice"},
     };
