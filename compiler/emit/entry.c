@@ -67,6 +67,29 @@ static void emit_dims(Emit *e)
     }
 }
 
+typedef struct { Arena *a; const Dim **seen; int n; const char *text; } Binding;
+
+static bool add_source(Expr *x, void *data)
+{
+    Binding *b = data;
+    for (int i = 0; x->op == OP_DIM && i < b->n; i++)
+        if (b->seen[i] == x->dim)
+            return true;
+    if (x->op == OP_DIM && x->dim->tensor) {
+        b->seen[b->n++] = x->dim;
+        b->text = arena_printf(b->a, "%s%s%s is dimension %d of `%s`", b->text, *b->text ? ", " : "", x->dim->name, x->dim->axis, x->dim->tensor->name);
+    }
+    return true;
+}
+
+// The arguments that the names in an extent come from: "N is dimension 0 of `x`", as a string of C; or NULL.
+static const char *bound_by(Emit *e, Expr *extent)
+{
+    Binding b = { .a = e->a, .seen = (const Dim **)ARENA_ARRAY(e->a, Dim *, e->k->dims.n + 1), .text = "" };
+    expr_walk(extent, add_source, &b);
+    return *b.text ? arena_printf(e->a, ", \"%s\"", c_string(e->a, b.text)) : NULL;
+}
+
 static void emit_extents(Emit *e, const Tensor *t)
 {
     const char *name = e->k->name;
@@ -87,7 +110,9 @@ static void emit_extents(Emit *e, const Tensor *t)
             e->wide = false;
             emit_lost(e, text);
         }
-        c_line(e, "if ((status = pto_check_extent(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s)) != PTO_OK)", name, t->name, d, n, d, text, expected);
+        const char *from = bound_by(e, extent);
+        c_line(e, "if ((status = pto_check_extent%s(ctx, \"%s\", \"%s\", %d, %s->shape[%d], \"%s\", %s%s)) != PTO_OK)", from ? "_of" : "", name, t->name, d, n, d, text,
+               expected, from ? from : "");
         c_line(e, "    return pto_leave(ctx, status);");
     }
 }

@@ -265,6 +265,9 @@ enum { PTO_CHECK_OUTPUT = 1 };   // no stride of 0 where the extent is above 1, 
 PTO_API pto_status pto_check_tensor(pto_context *ctx, const char *kernel, const char *name, const pto_tensor *t, pto_dtype dtype, int rank, unsigned flags);
 // Extent `got` of axis `axis` of tensor `name` must be `expected`, the value of `expression` ("N+1").
 PTO_API pto_status pto_check_extent(pto_context *ctx, const char *kernel, const char *name, int axis, int64_t got, const char *expression, int64_t expected);
+// The same; `from` says which arguments the names in the expression come from, "N is dimension 0 of `x`", or is NULL.
+PTO_API pto_status pto_check_extent_of(pto_context *ctx, const char *kernel, const char *name, int axis, int64_t got, const char *expression, int64_t expected,
+                                       const char *from);
 // `out` must not share an element with `in` (which may be another output). Same data, element size, shape and strides is
 // fine if elementwise_ok. Tensors whose byte ranges meet are still fine if their strides prove that no element is shared
 // (left and right half of one matrix). Both must have passed pto_check_tensor.

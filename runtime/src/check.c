@@ -121,13 +121,17 @@ pto_status pto_check_tensor(pto_context *ctx, const char *kernel, const char *na
 }
 
 pto_status pto_check_extent(pto_context *ctx, const char *kernel, const char *name, int axis, int64_t got, const char *expression, int64_t expected) {
+    return pto_check_extent_of(ctx, kernel, name, axis, got, expression, expected, NULL);
+}
+
+pto_status pto_check_extent_of(pto_context *ctx, const char *kernel, const char *name, int axis, int64_t got, const char *expression, int64_t expected, const char *from) {
     if (got == expected)
         return PTO_OK;
     char value[24];
     snprintf(value, sizeof value, "%" PRId64, expected);
     bool literal = expression == NULL || strcmp(expression, value) == 0;
-    return check_fail(ctx, kernel, PTO_ERR_SHAPE, "`%s` has extent %" PRId64 " in dimension %d: expected %s%s%s", name, got, axis,
-                      literal ? "" : expression, literal ? "" : " = ", value);
+    return check_fail(ctx, kernel, PTO_ERR_SHAPE, "`%s` has extent %" PRId64 " in dimension %d: expected %s%s%s%s%s", name, got, axis,
+                      literal ? "" : expression, literal ? "" : " = ", value, from != NULL ? ", where " : "", from != NULL ? from : "");
 }
 
 // ---- two tensors ----------------------------------------------------------------------------------------------------

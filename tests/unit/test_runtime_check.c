@@ -75,6 +75,9 @@ START_TEST(extents_and_assumptions)
     ck_assert_int_eq(pto_check_extent(NULL, "k", "b", 1, 8, "N + 1", 8), PTO_OK);
     ck_assert_int_eq(pto_check_extent(NULL, "k", "b", 1, 7, "N + 1", 8), PTO_ERR_SHAPE);
     ck_assert_str_eq(pto_context_error(NULL), "k: `b` has extent 7 in dimension 1: expected N + 1 = 8");
+    ck_assert_int_eq(pto_check_extent_of(NULL, "k", "b", 1, 8, "N + 1", 8, "N is dimension 0 of `a`"), PTO_OK);
+    ck_assert_int_eq(pto_check_extent_of(NULL, "k", "b", 1, 7, "N + 1", 8, "N is dimension 0 of `a`"), PTO_ERR_SHAPE);
+    ck_assert_str_eq(pto_context_error(NULL), "k: `b` has extent 7 in dimension 1: expected N + 1 = 8, where N is dimension 0 of `a`");
     ck_assert_int_eq(pto_check_extent(NULL, "k", "b", 0, 7, "3", 3), PTO_ERR_SHAPE);
     ck_assert_str_eq(pto_context_error(NULL), "k: `b` has extent 7 in dimension 0: expected 3");
     static const char *const names[] = {"M", "N"};
