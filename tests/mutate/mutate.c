@@ -165,7 +165,7 @@ static End run_once(Subject *s, uint64_t seed) {
     if (status == PTO_ERR_ARGUMENT)
         return REFUSED;
     if (status != PTO_OK)
-        return status == PTO_ERR_FAULT ? end_of(pto_context_error(s->ctx)) : WRONG;
+        return status == PTO_ERR_FAULT || status == PTO_ERR_OVERFLOW ? end_of(pto_context_error(s->ctx)) : WRONG;
     take_outputs(s, s->got);
     return memcmp(s->got, s->expected, s->bytes) == 0 ? EQUAL : WRONG;
 }

@@ -159,6 +159,7 @@ START_TEST(ranges) {
     faults(p, "operand 1 lies beyond all memory");
     p->operands[k][1].dim[0].at.start.base = INT64_MAX;
     faults(p, "range");
+    ck_assert_int_eq(run(p), PTO_ERR_OVERFLOW);
 }
 END_TEST
 

@@ -139,11 +139,11 @@ static bool view_of(Launch *L, const Instance *in, int k, View *v) {
     for (int d = 0; d < o->rank; d++) {
         fine = interval_at(&o->dim[d].at, in->iv, &v->start[d], &v->lo[d], &v->n[d]) && fine;
         if (!fine)
-            return model_fault(L, "range", in, "operand %d has a subscript or an address beyond all memory", k);
+            return model_overflow(L, in, "operand %d has a subscript or an address beyond all memory", k);
         v->elements = bounded_mul(v->elements, v->n[d]);
     }
     layout_view(v, in->iv);
-    return fine || model_fault(L, "range", in, "operand %d has an address beyond all memory", k);
+    return fine || model_overflow(L, in, "operand %d has an address beyond all memory", k);
 }
 
 // Bytes of the memory that an operand may touch.
@@ -201,7 +201,7 @@ static bool check_parts(void *arg, const View *v, const Part *part) {
     const Check *c = arg;
     int64_t lo, hi, limit = view_limit(c->L, v);
     if (!parts_span(v, part, &lo, &hi))
-        return model_fault(c->L, "range", c->in, "operand %d lies beyond all memory", c->operand);
+        return model_overflow(c->L, c->in, "operand %d lies beyond all memory", c->operand);
     if (lo < 0 || hi > limit)
         return model_fault(c->L, "range", c->in, "operand %d covers %s[%lld..%lld], of %lld bytes", c->operand, view_where(c->L, v), (long long)lo, (long long)(hi - 1), (long long)limit);
     return true;
@@ -372,7 +372,7 @@ static bool prepare_nest(Launch *L, const Instance *in, Work *w) {
     for (int d = 0; d < o->table->rank; d++) {
         int64_t start, n;
         if (!interval_at(&o->box[d], in->iv, &start, &w->lo[d], &n))
-            return model_fault(L, "range", in, "index %d of the nest is beyond all numbers", d);
+            return model_overflow(L, in, "index %d of the nest is beyond all numbers", d);
         w->hi[d] = w->lo[d] + n;
         w->points = bounded_mul(w->points, n);
     }

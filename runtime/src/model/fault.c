@@ -1,4 +1,5 @@
-// Messages: what tables contradict (PTO_ERR_ARGUMENT) and which rule of the machine a program broke (PTO_ERR_FAULT).
+// Messages: what tables contradict (PTO_ERR_ARGUMENT) which rule of the machine a program broke (PTO_ERR_FAULT), and what
+// is beyond its numbers (PTO_ERR_OVERFLOW).
 //
 // A fault says where in one form: "race: bundle 12 (load), task (3, 0), iteration (1, 4): y, FILE:LINE: what". The first
 // message of a launch stays: everything returns false from there on.
@@ -67,14 +68,11 @@ static void add_site(Text *t, const Launch *L, const char *before, int site) {
     add(t, "%s%s, %s:%d", before, s->equation != NULL ? s->equation : "?", s->file != NULL ? s->file : "?", s->line);
 }
 
-bool model_fault(Launch *L, const char *kind, const Instance *in, const char *fmt, ...) {
+static void fault(Launch *L, pto_status status, const char *kind, const Instance *in, const char *fmt, va_list args) {
     if (L->status != PTO_OK)
-        return false;
+        return;
     Text t = {.length = 0}, what = {.length = 0};
-    va_list args;
-    va_start(args, fmt);
     vsnprintf(what.at, sizeof what.at, fmt, args);
-    va_end(args);
     add(&t, "%s: ", kind);
     if (in != NULL) {
         add(&t, "bundle %d (%s), ", in->bundle, slot_name(L->ops[in->op].table->slot));
@@ -84,7 +82,22 @@ bool model_fault(Launch *L, const char *kind, const Instance *in, const char *fm
         add(&t, ": ");
     }
     add(&t, "%s", what.at);
-    L->status = pto_error(L->ctx, PTO_ERR_FAULT, "%s", t.at);
+    L->status = pto_error(L->ctx, status, "%s", t.at);
+}
+
+bool model_fault(Launch *L, const char *kind, const Instance *in, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    fault(L, PTO_ERR_FAULT, kind, in, fmt, args);
+    va_end(args);
+    return false;
+}
+
+bool model_overflow(Launch *L, const Instance *in, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    fault(L, PTO_ERR_OVERFLOW, "range", in, fmt, args);
+    va_end(args);
     return false;
 }
 

@@ -295,6 +295,7 @@ void *launch_alloc(Launch *L, size_t count, size_t bytes);       // zeroed, unti
 bool launch_grow(Launch *L, void *pointer, size_t *room, size_t count, size_t bytes);    // *pointer: malloc memory
 bool model_refuse(Launch *L, const char *fmt, ...) PTO_PRINTF(2, 3);                       // tables: PTO_ERR_ARGUMENT
 bool model_fault(Launch *L, const char *kind, const Instance *in, const char *fmt, ...) PTO_PRINTF(4, 5);
+bool model_overflow(Launch *L, const Instance *in, const char *fmt, ...) PTO_PRINTF(3, 4);       // a number: PTO_ERR_OVERFLOW
 bool model_deadlock(Launch *L);
 const char *slot_name(pto_slot slot);
 
