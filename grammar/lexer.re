@@ -295,7 +295,7 @@ static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
             "then"              { return T_THEN; }
             "else"              { return T_ELSE; }
             name                { return name(r, start, value); }
-            "`" [!#-[\]-_a-~]+ "`"   { return quoted_name(r, start, value); }
+            "`" [a-zA-Z0-9_.]+ "`"    { return quoted_name(r, start, value); }
 
             dec                 { return number(r, start, value, 10); }
             hex                 { return number(r, start, value, 16); }

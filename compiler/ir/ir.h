@@ -127,6 +127,11 @@ typedef struct {
     VEC(Expr *) conds;
 } Log;
 
+// The conversion at *p (after its %): 'd', 'g' or '%', 0 when it is none; *p moves behind it.
+char log_conversion(const char **p);
+// Does each conversion of the format have its argument, a number or a float?
+bool log_suits(const Log *l);
+
 typedef struct { Tensor *tensor; const Dim *dim; } Param;        // exactly one is set
 
 struct Kernel {

@@ -247,7 +247,7 @@ static void read_wait(Reader *p, Bundle *b, const TreeStmt *s)
     bool staged = s->subs.n > 0 && irread_is_call(s->subs.at[0], "stage", 1);
     if (staged)
         w.stage = irread_count(p, s->subs.at[0], 0, INT_MAX);
-    w.when = irread_when(p, s->subs.n - staged, s->subs.at + staged);
+    w.when = irread_when(p, s->subs.n - staged, staged ? s->subs.at + 1 : s->subs.at);
     b->wait[b->nwaits++] = w;
 }
 

@@ -7,6 +7,7 @@
 #include "ir/read_tree.h"
 #include "ir/verify.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { MOST_GRID_DIMS = 4, MOST_OFFSETS = 16 };
@@ -50,6 +51,14 @@ static const char *read_attribute(TileReader *t, const Tree *x, int64_t *value) 
     }
     *value = irread_number(t, x->args.at[0]);
     return x->text;
+}
+
+// The same where it has to be a small one.
+static const char *read_count(TileReader *t, const Tree *x, int64_t *value) {
+    const char *name = read_attribute(t, x, value);
+    if (*value < 0 || *value > INT_MAX)
+        irread_fail(&t->r, x->range, "`%s` takes a number from 0 to %d", name, INT_MAX);
+    return name;
 }
 
 // ---- storage ----
@@ -184,7 +193,8 @@ static void read_locals(TileReader *t, Node *n, const TreeStmt *s) {
 static void read_role(TileReader *t, Node *n, const Tree *x) {
     static const char *const roles[] = {[LOOP_SERIAL] = "serial", [LOOP_PARALLEL] = "parallel", [LOOP_REDUCE] = "reduce", [LOOP_SCAN] = "scan"};
     int64_t value = 1;
-    const char *name = read_attribute(t, x, &value);
+    bool step = x->kind == TREE_CALL && strcmp(x->text, "step") == 0;
+    const char *name = step ? read_attribute(t, x, &value) : read_count(t, x, &value);
     int role = irread_position(name, 4, roles);
     if (role >= 0)
         n->role = (LoopRole)role;
@@ -216,7 +226,7 @@ static void read_grid(TileReader *t, Node *n, const TreeStmt *s) {
     n->name = s->names.n ? s->names.at[0].name : NULL;
     for (int i = 0; i < s->subs.n; i++) {
         int64_t value = 0;
-        const char *name = read_attribute(t, s->subs.at[i], &value);
+        const char *name = read_count(t, s->subs.at[i], &value);
         int mode = irread_position(name, 5, modes);
         if (mode >= 0)
             n->mode = (GridMode)mode;

@@ -385,7 +385,7 @@ static bool log_statement(Verifier *v, const Log *l) {
     for (int i = 0; i < l->args.n; i++)
         if (!irverify_expr(v, l->args.at[i]))
             return false;
-    return true;
+    return log_suits(l) || irverify_bad(v, "its format and its arguments do not fit");
 }
 
 static bool is_normal(const Kernel *k) {

@@ -11,8 +11,12 @@
 typedef struct {
     Verifier v;
     const TileKernel *tile;
+    const Node *grid;                 // around
     VEC(const Tensor *) locals;       // registers in scope
 } TileVerifier;
+
+enum { MOST_LANES = 64, MOST_UNROLL = 64 };
+#define LARGEST_OFFSET (INT64_C(1) << 62)
 
 static const Storage *storage_of(const TileVerifier *t, const Tensor *x) {
     return &t->tile->storage[x->id];
@@ -20,10 +24,25 @@ static const Storage *storage_of(const TileVerifier *t, const Tensor *x) {
 
 // ---- storage ----
 
+static bool see_index(Expr *e, void *data) {
+    bool *size = data;
+    *size = *size && e->op != OP_INDEX && e->op != OP_READ;
+    return *size;
+}
+
+// Made of dims alone: it is looked at before anything runs.
+static bool is_size(const Expr *e) {
+    bool size = true;
+    expr_walk((Expr *)e, see_index, &size);
+    return size;
+}
+
 static bool dimension(TileVerifier *t, const StorageDim *d) {
     switch (d->kind) {
     case DIM_FULL:
-        return (d->base && d->extent && d->base->type == DT_INDEX && d->extent->type == DT_INDEX) || irverify_bad(&t->v, "a dimension without base or extent");
+        if (!d->base || !d->extent || d->base->type != DT_INDEX || d->extent->type != DT_INDEX)
+            return irverify_bad(&t->v, "a dimension without base or extent");
+        return is_size(d->extent) || irverify_bad(&t->v, "an extent that depends on an index");
     case DIM_DROP:
         return true;
     case DIM_MODULO:
@@ -117,6 +136,8 @@ static bool operation(TileVerifier *t, const Node *n) {
     if (!n->eq || n->eq->id < 0 || n->eq->id >= k->equations.n || k->equations.at[n->eq->id] != n->eq)
         return irverify_bad(&t->v, "an operation of no equation");
     t->v.place = arena_printf(t->v.arena, "operation of `%s`", n->eq->name);
+    if (!t->grid)
+        return irverify_bad(&t->v, "it is outside of all grids");
     if (n->tensor != n->eq->lhs || !suits(n))
         return irverify_bad(&t->v, "its equation defines another tensor, or in another way");
     if (n->op != OPK_MAP && n->reduce != n->eq->nest->op)
@@ -141,10 +162,14 @@ static bool node(TileVerifier *t, const Node *n);
 
 static bool body(TileVerifier *t, const Node *n) {
     int locals = t->locals.n;
+    if (n->locals.n && !t->grid)
+        return irverify_bad(&t->v, "registers outside of all grids");
     for (int i = 0; i < n->locals.n; i++) {
         const Tensor *x = n->locals.at[i];
         if (!irverify_owns(t->tile->kernel, x) || storage_of(t, x)->kind != STORE_REGISTER)
             return irverify_bad(&t->v, "a local that is no register");
+        if (is_local(t, x))
+            return irverify_bad(&t->v, "register `%s` is listed twice", x->name);
         VEC_PUSH(t->v.arena, &t->locals, x);
     }
     for (int i = 0; i < n->body.n; i++)
@@ -158,6 +183,11 @@ static bool loop(TileVerifier *t, const Node *n) {
     t->v.place = arena_printf(t->v.arena, "loop `%s`", n->index && n->index->name ? n->index->name : "?");
     if (!n->index || !n->index->name || n->step < 1 || n->lanes < 0 || n->unroll < 1)
         return irverify_bad(&t->v, "no index, or a step, lanes or unrolling that cannot be");
+    int64_t passed;                   // what the loop may pass its end by
+    if (n->lanes > MOST_LANES || (n->lanes & (n->lanes - 1)) || n->unroll > MOST_UNROLL || __builtin_mul_overflow(n->step, 2 * n->unroll * (n->lanes ? n->lanes : 1), &passed))
+        return irverify_bad(&t->v, "a step, lanes or unrolling that cannot be: lanes are a power of two up to %d, and so many unrolled at most", MOST_LANES);
+    if (!t->grid && (n->step > 1 || n->lanes || n->unroll > 1))
+        return irverify_bad(&t->v, "a step, lanes or unrolling outside of all grids");
     if (!irverify_index(&t->v, n->index->lo, "lower bound") || !irverify_index(&t->v, n->index->hi, "upper bound"))
         return false;
     VEC_PUSH(t->v.arena, &t->v.scope, n->index);
@@ -173,18 +203,31 @@ static bool grid_dim(TileVerifier *t, const GridDim *d) {
 static bool grid(TileVerifier *t, const Node *n) {
     int outer = t->v.scope.n;
     t->v.place = n->name ? arena_printf(t->v.arena, "grid `%s`", n->name) : "a grid";
+    if (t->grid)
+        return irverify_bad(&t->v, "it is inside of another grid");
     if (n->ndims < 0 || n->ndims > 4 || n->noffsets < 0 || n->noffsets > 16 || n->max_workers < 0)
         return irverify_bad(&t->v, "more dimensions or distances than there can be, or fewer than none");
     for (int i = 0; i < n->ndims; i++)
         if (!grid_dim(t, &n->dims[i]))
             return false;
+    for (int i = 0; i < n->noffsets; i++)
+        for (int q = 0; q < n->ndims; q++)
+            if (n->offsets[i][q] > LARGEST_OFFSET || n->offsets[i][q] < -LARGEST_OFFSET)
+                return irverify_bad(&t->v, "a distance that no grid has");
     for (int i = 0; i < n->ndims; i++) {
         VEC_PUSH(t->v.arena, &t->v.scope, n->dims[i].lo);
         VEC_PUSH(t->v.arena, &t->v.scope, n->dims[i].hi);
     }
+    t->grid = n;
     bool good = body(t, n);
+    t->grid = NULL;
     t->v.scope.n = outer;
     return good;
+}
+
+static bool condition(TileVerifier *t, const Node *n) {
+    t->v.place = "a condition";
+    return (t->grid || irverify_bad(&t->v, "it is outside of all grids")) && value(t, n->cond, DT_BOOL, "condition") && body(t, n);
 }
 
 static bool node(TileVerifier *t, const Node *n) {
@@ -194,13 +237,31 @@ static bool node(TileVerifier *t, const Node *n) {
         return irverify_bad(&t->v, "a node is missing");
     switch (n->kind) {
     case NODE_SEQ: good = body(t, n); break;
-    case NODE_IF: good = value(t, n->cond, DT_BOOL, "condition") && body(t, n); break;
+    case NODE_IF: good = condition(t, n); break;
     case NODE_LOOP: good = loop(t, n); break;
     case NODE_GRID: good = grid(t, n); break;
     case NODE_OP: good = operation(t, n); break;
     }
     t->v.scope.n = outer;
     return good;
+}
+
+// Logs come after the last grid, when only what outlives grids is there.
+static bool check_logged(Expr *e, void *data) {
+    Reads *r = data;
+    StorageKind kind = e->op == OP_READ ? storage_of(r->t, e->tensor)->kind : STORE_PARAM;
+    r->good = r->good && (kind == STORE_PARAM || kind == STORE_WORKSPACE);
+    return r->good;
+}
+
+static bool logs(TileVerifier *t) {
+    const Kernel *k = t->tile->kernel;
+    Reads r = {.t = t, .good = true};
+    for (int i = 0; i < k->logs.n; i++)
+        for (int a = 0; a < k->logs.at[i]->args.n; a++)
+            expr_walk(k->logs.at[i]->args.at[a], check_logged, &r);
+    t->v.place = "log";
+    return r.good || irverify_bad(&t->v, "it reads what is gone when the kernel ends");
 }
 
 bool ir_verify_tile(const TileKernel *k, FILE *why) {
@@ -213,7 +274,7 @@ bool ir_verify_tile(const TileKernel *k, FILE *why) {
     t.v.place = "tree";
     if (good && (!k->root || k->root->kind != NODE_SEQ))
         good = irverify_bad(&t.v, "the root is no sequence");
-    good = good && node(&t, k->root);
+    good = good && node(&t, k->root) && logs(&t);
     arena_free(t.v.arena);
     return good;
 }

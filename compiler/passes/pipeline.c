@@ -20,6 +20,7 @@
 #include "bundles/place.h"
 #include "passes/plan.h"
 #include "passes/prove.h"
+#include "passes/prove_tile.h"
 #include "passes/schedule_print.h"
 
 #include <ctype.h>
@@ -342,6 +343,14 @@ static bool take_node(const Pipeline *p, const Kernel *k, Node *n)
     return fine;
 }
 
+static bool is_proved(const Pipeline *p, TileKernel *t)
+{
+    Poly *poly = poly_new(p->a, p->budget, t->kernel);
+    bool good = prove_tile(p->a, poly, p->d, p->machine, t);
+    poly_free(poly);
+    return good;
+}
+
 // It has been through all passes.
 static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
 {
@@ -349,7 +358,7 @@ static TileKernel *take_tile(const Pipeline *p, TileKernel *t)
     VEC_PUSH(p->a, p->normal, k);
     if (p->o->emit_schedule)
         fprintf(p->o->schedule_out, "// %s: the tile level no longer knows the schedule it comes from\n", k->name);
-    if (!take_node(p, k, t->root))
+    if (!take_node(p, k, t->root) || !is_proved(p, t))
         return NULL;
     name_programs(p->a, t->root);
     return t;

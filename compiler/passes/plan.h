@@ -147,6 +147,8 @@ void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // 
 void unreached_reads(Plan *p, TileKernel *t);                                // reads of registers outside of their lifetime
 void tidy_kernel(Plan *p, TileKernel *t);                                    // what nobody needs
 void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
+// Why a loop cannot run in vectors, or NULL and how many lanes they have at most.
+const char *vectorize_refusal(Arena *a, const Machine *m, const TileKernel *t, const Node *loop, int *most);
 void tiling_of_plan(Plan *p, Tilings *list);                                 // adds the tiles of the outputs
 void tiling_steps_of_plan(Plan *p, TilingSteps *list);                       // adds the tasks and blocks of a machine of bundles
 

@@ -136,7 +136,7 @@ static bool fits(Check *c, const Node *n, bool direct)
             c->depth--;
             break;
         case NODE_IF:
-            if (expr_uses(b->cond, c->index) || !fits(c, b, direct))
+            if (varies(c, b->cond) || !fits(c, b, direct))
                 return false;
             break;
         case NODE_OP:
@@ -169,16 +169,30 @@ static int choose_unroll(const Machine *m, const Check *c, const Node *n)
     return 1;
 }
 
+static const char *impossible(Arena *a, const Machine *m, const TileKernel *t, const Node *n, Check *c)
+{
+    *c = (Check){ .t = t, .index = n->index, .role = n->role, .width = 1, .a = a };
+    if (n->role == LOOP_SERIAL)
+        return "its iterations depend on each other";
+    if (m->vector_bytes == 0)
+        return "the target has no vectors";
+    return n->step != 1 || !fits(c, n, true) ? "what is in it cannot go in step" : NULL;
+}
+
+const char *vectorize_refusal(Arena *a, const Machine *m, const TileKernel *t, const Node *loop, int *most)
+{
+    Check c;
+    const char *why = impossible(a, m, t, loop, &c);
+    *most = m->vector_bytes / c.width;
+    return why;
+}
+
 // What speaks against lanes, or NULL. Fills in the check.
 static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
 {
-    *c = (Check){ .t = t, .index = n->index, .role = n->role, .width = 1, .a = p->a };
-    if (n->role == LOOP_SERIAL)
-        return "its iterations depend on each other";
-    if (p->machine->vector_bytes == 0)
-        return "the target has no vectors";
-    if (n->step != 1 || !fits(c, n, true))
-        return "what is in it cannot go in step";
+    const char *why = impossible(p->a, p->machine, t, n, c);
+    if (why)
+        return why;
     // What loops inside read counts alone, where there are any: it is read most.
     int most = c->reads[1].near + c->reads[1].far > 0;
     return c->reads[most].far > 0 && c->reads[most].near == 0 ? "it would gather all it reads" : NULL;

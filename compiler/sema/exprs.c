@@ -128,7 +128,7 @@ static void report_undefined(Typer *t, const Tree *tree)
     }
     // The indices that an equation on whole tensors was given are not there to be named.
     int given = t->equation && t->equation->whole ? t->equation->eq->indices.n : 0;
-    sema_suggest(s, tree->text, t->scope.n - given, t->scope.at + given, false);
+    sema_suggest(s, tree->text, t->scope.n - given, given ? t->scope.at + given : t->scope.at, false);
     if (t->subscript && t->equation && t->equation->lhs && given == 0)
         sema_help(s, "an index that the left side does not have needs a reduction: did you mean `sum(%s) ...`?", tree->text);
     if (given > 0) sema_help(s, "an equation on whole tensors has no index to name: write it with indices");

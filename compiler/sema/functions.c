@@ -195,25 +195,6 @@ Expr *sema_call(Typer *t, const Tree *tree)
 
 // ---- logs ----
 
-// The conversion at *p (after its %): 'd', 'g' or '%', 0 when it is none; *p moves behind it.
-static char conversion_kind(const char **p)
-{
-    const char *q = *p;
-    if (*q == '%') return *p = q + 1, '%';
-    q += strspn(q, "-+ 0#");
-    size_t width = strspn(q, "0123456789");
-    q += width;
-    size_t digits = 0;
-    if (*q == '.') {
-        digits = strspn(q + 1, "0123456789");
-        q += 1 + digits;
-    }
-    char c = *q;
-    *p = c ? q + 1 : q;
-    if (width > 3 || digits > 3 || !c) return 0;
-    return strchr("di", c) ? 'd' : strchr("feEgGaA", c) ? 'g' : 0;
-}
-
 static Expr *log_argument(Typer *t, const Tree *tree, char kind)
 {
     Sema *s = t->sema;
@@ -240,7 +221,7 @@ static bool log_arguments(Typer *t, const Tree *call, Log *log)
     int next = 1;
     for (const char *p = strchr(log->format, '%'); p; p = strchr(p, '%')) {
         const char *start = p++;
-        char kind = conversion_kind(&p);
+        char kind = log_conversion(&p);
         if (kind == '%') continue;
         if (!kind) {
             sema_error(s, D_CALL, call->args.at[0]->range, "`%.*s` is not a conversion of a log", (int)(p - start), start);

@@ -28,13 +28,13 @@ seeds_pto() {
 
 seeds_text() {
     for f in samples/*.pto; do
-        name=$(basename "$f" .pto)
+        sample=$1/$(basename "$f" .pto)
         case $2 in
         ptoir)
-            for level in task tile; do "$PLAIN" --emit-ir=$level "$f" -o "$1/$name-$level.ptoir"; done
-            "$PLAIN" --emit-ir=move --target=davinci "$f" -o "$1/$name-move.ptoir"
+            for level in task tile; do "$PLAIN" --emit-ir=$level "$f" -o "$sample-$level.ptoir"; done
+            "$PLAIN" --emit-ir=move --target=davinci "$f" -o "$sample-move.ptoir"
             ;;
-        ptob) "$PLAIN" --emit-bundles --target=davinci "$f" -o "$1/$name.ptob" ;;
+        ptob) "$PLAIN" --emit-bundles --target=davinci "$f" -o "$sample.ptob" ;;
         esac
     done
     for f in "$1"/*; do small "$f" 20000 || rm "$f"; done

@@ -311,7 +311,6 @@ static const struct { const char *lines, *message; } in_program[] = {
     {"buffer b on L1: f16, of(x), at(0), bytes(64), slots(N);", "a number has to stand here"},
     {"buffer b on L1: f16, of(x), at(i_lo), bytes(64);", "index `i_lo` is used where it is not bound"},
     {"buffer b on L1: f16, of(x), at(f32(1.0)), bytes(64);", "address of type f32"},
-    {"buffer `b+` on L1: f16, of(x), at(0), bytes(64);", "a buffer without a name of letters"},
     {"buffer x_L1 on L1: f16, of(x), at(0), bytes(64);", "there are two of this name"},
     {"buffer b on L1: f16, of(x), at(0), bytes(64), big;", "a buffer has a type"},
     {"token t;", "a token has depth(n)"},
