@@ -135,6 +135,17 @@ static void block_comment(Reader *r, const unsigned char *open) {
     r->cursor = end ? end + 2 : r->limit;
 }
 
+// What other languages have the character for, and this one writes otherwise.
+static const char *habit_of(unsigned char c) {
+    switch (c) {
+    case '^': return "write pow(x, y), or x*x; for bits there is bitxor(a, b)";
+    case '~': return "for bits there is bitnot(a)";
+    case '#': return "comments begin with '//'";
+    case '@': return "a product of matrices is 'sum(k) a[i, k]*b[k, j]'";
+    default: return NULL;
+    }
+}
+
 // Takes the rest of a letter, so that one is reported once.
 static void wrong_character(Reader *r, const unsigned char *start) {
     while (r->cursor < r->limit && start[0] >= 0x80 && *r->cursor >= 0x80)
@@ -149,7 +160,7 @@ static void wrong_character(Reader *r, const unsigned char *start) {
     else if (start[0] == '\'')
         wrong(r, at, "a character literal is no token", "write the number; strings have double quotes");
     else
-        wrong(r, at, "a character that no token starts with", NULL);
+        wrong(r, at, "a character that no token starts with", habit_of(start[0]));
 }
 
 // Behind a number that runs into a name: `0.5f`, `1u`, `2x`.
@@ -165,13 +176,16 @@ static void wrong_number(Reader *r, const unsigned char *start) {
                 : "put a blank between them");
 }
 
-// Behind the `for` of a loop as C writes it, up to its body's end if that has braces: there is nothing to go on with.
-static void wrong_loop(Reader *r, const unsigned char *start) {
+// Behind the `for` of a loop or the `if` of a statement as C writes them, up to the end of a body in braces: there is nothing to go
+// on with.
+static void wrong_statement(Reader *r, const unsigned char *start, const char *what, const char *help) {
     int open = 0;
+    bool braces = false;
     const unsigned char *p = r->cursor, *end = r->cursor;
     for (; p < r->limit; p++) {
         if (open == 0 && end > r->cursor && !strchr(" \t\r\n{", *p))
             break;
+        braces = open == 0 ? *p == '{' : braces;
         open += *p == '(' || *p == '{';
         if (*p == ')' || *p == '}') {
             if (--open < 0)
@@ -181,9 +195,27 @@ static void wrong_loop(Reader *r, const unsigned char *start) {
                 break;
         }
     }
-    wrong(r, range_of(r, start, r->cursor), "an equation has no loops",
-          "write it once, 'y[i] = ...;': it holds for every i, or for those of 'where i in a..b'");
+    wrong(r, range_of(r, start, r->cursor), what, help);
+    r->excused = !braces;                                      // a body in braces is over: what follows is a statement of its own
     r->cursor = end;
+}
+
+static void wrong_loop(Reader *r, const unsigned char *start) {
+    wrong_statement(r, start, "an equation has no loops", "write it once, 'y[i] = ...;': it holds for every i, or for those of 'where i in a..b'");
+}
+
+// And the branches behind it, each with braces.
+static void wrong_choice(Reader *r, const unsigned char *start) {
+    wrong_statement(r, start, "a choice is no statement", "it stands on the right: 'y[i] = if c then a else b;'");
+    for (;;) {
+        const unsigned char *p = r->cursor;
+        while (p < r->limit && strchr(" \t\r\n", *p))
+            p++;
+        const unsigned char *close = p + 4 < r->limit && memcmp(p, "else", 4) == 0 ? memchr(p, '}', (size_t)(r->limit - p)) : NULL;
+        if (!close)
+            return;
+        r->cursor = close + 1;
+    }
 }
 
 // Whether a bracket opens here, as behind the `for` and `while` of other languages.
@@ -212,6 +244,10 @@ static int close_bracket(Reader *r) {
     return r->cursor[-1];
 }
 
+static bool at_statement(const Reader *r) {
+    return r->in_kernel && (r->last_token == ';' || r->last_token == '{' || r->last_token == '}');
+}
+
 // What begins an item.
 static int item(Reader *r, int token) {
     r->in_kernel = token == T_KERNEL;
@@ -220,7 +256,7 @@ static int item(Reader *r, int token) {
 
 // Whether a statement of textual IR starts here.
 static bool at_ir_statement(const Reader *r) {
-    return r->ir && r->in_kernel && (r->last_token == ';' || r->last_token == '{' || r->last_token == '}');
+    return r->ir && at_statement(r);
 }
 
 // The keywords of textual IR: `ir` in front of everything, the others where a statement starts. Else 0.
@@ -291,9 +327,9 @@ static int scan(Reader *r, const unsigned char **begin, SYNTAX_STYPE *value) {
             "on"                { return T_ON; }
             "for"               { if (at_bracket(r)) { wrong_loop(r, start); continue; } return at_ir_statement(r) ? T_LOOP : T_FOR; }
             "border"            { return T_BORDER; }
-            "if"                { return at_ir_statement(r) ? T_WHEN : T_IF; }
+            "if"                { if (at_statement(r) && at_bracket(r)) { wrong_choice(r, start); continue; } return at_ir_statement(r) ? T_WHEN : T_IF; }
             "then"              { return T_THEN; }
-            "else"              { return T_ELSE; }
+            "else"              { if (at_statement(r) && diags_errors(r->diags)) continue; return T_ELSE; }
             name                { return name(r, start, value); }
             "`" [a-zA-Z0-9_.]+ "`"    { return quoted_name(r, start, value); }
 

@@ -58,13 +58,28 @@ static char *extent_text(Prove *v, const Tensor *t, int d)
     return arena_printf(v->a, "range %s..%s", expr_text_subscript(v->a, t->lo[d]), expr_text_subscript(v->a, t->hi[d]));
 }
 
+// Several reads of one tensor that leave it in one equation are one mistake: most often a border is missing. The others are notes.
+static bool is_same_mistake(Prove *v, const Instance *i, const Access *x, int d, const char *side)
+{
+    enum { NOTES = 3 };
+    if (!x->read || !i->eq || v->outside != x->tensor || v->outside_in != i->eq || v->outside_errors != diags_errors(v->d)) return false;
+    if (v->outside_notes++ < NOTES) diag_note(v->d, x->range, "%s %s dimension %d, too", x->text, side, d);
+    return true;
+}
+
 static void report_bounds(Prove *v, const Instance *i, const Access *x, int d, const char *side, isl_set *bad, isl_set *points)
 {
     const Tensor *t = x->tensor;
+    if (is_same_mistake(v, i, x, d, side)) return;
     diag_report(v->d, D_BOUNDS, x->range, "%s %s dimension %d of `%s` (%s) in %s%s", x->text, side, d, t->name, extent_text(v, t, d), i->where,
                 prove_place(v, prove_indices(i), bad, points));
-    if (x->read) diag_help(v->d, "give the dimension a border (`border zero`, `clamp`, ...), or limit the equation with `where`");
-    else diag_help(v->d, "limit the equation with `where`, or declare `%s` larger", t->name);
+    if (!x->read) diag_help(v->d, "limit the equation with `where`, or declare `%s` larger", t->name);
+    else if (i->eq && i->eq->lhs == t) diag_help(v->d, "a recurrence begins somewhere: limit this equation with `where`, and give the first elements one of their own");
+    else diag_help(v->d, "give the dimension a border (`border zero`, `clamp`, ...), or limit the equation with `where`");
+    v->outside = x->read ? t : NULL;
+    v->outside_in = i->eq;
+    v->outside_errors = diags_errors(v->d);
+    v->outside_notes = 0;
 }
 
 // The points at which a comparison of the subscript holds; freed here, reported if there are any.

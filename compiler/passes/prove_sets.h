@@ -19,6 +19,10 @@ typedef struct {
     Diags *d;
     Kernel *k;
     TensorProof *tensors;          // by id
+    const Tensor *outside;         // the last error was that a read leaves it, in the equation `outside_in`
+    const Equation *outside_in;
+    int outside_errors;            // as many errors there were then
+    int outside_notes;             // other reads of it that leave it as well
 } Prove;
 
 // An instance of an equation or a log, with the reductions around a read: what its sets are made of.

@@ -194,7 +194,10 @@ static Expr *subscript(Typer *t, const Tree *tree)
         return NULL;
     }
     if (tree->kind == TREE_GROUP) {
-        sema_error(s, D_UNSUPPORTED, tree->range, "grouped dimensions are not built yet");
+        if (!s->failed) {                          // the tensor's own grouped dimensions were reported
+            sema_error(s, D_UNSUPPORTED, tree->range, "grouped dimensions are not built yet");
+            sema_help(s, "write an index for each dimension");
+        }
         return NULL;
     }
     bool promote = t->promote, inside = t->subscript;

@@ -102,6 +102,16 @@ static void bind_shape_dims(Sema *s, const TreeType *type)
     }
 }
 
+// The factors of a grouped dimension, which is reported elsewhere: what uses them is no second mistake.
+static void poison_groups(Sema *s, const TreeType *type)
+{
+    for (int i = 0; i < type->dims.n; i++) {
+        const Tree *e = type->dims.at[i].extent;
+        for (int k = 0; e && e->kind == TREE_GROUP && k < e->args.n; k++)
+            if (e->args.at[k]->kind == TREE_NAME && !sema_find(s, e->args.at[k]->text)) sema_define(s, e->args.at[k]->text, e->args.at[k]->range, SYM_POISON);
+    }
+}
+
 static void bind_dims(Sema *s)
 {
     for (int i = 0; i < s->tree->inputs.n; i++) {
@@ -109,6 +119,7 @@ static void bind_dims(Sema *s)
         if (is_int_parameter(p)) add_dim(s, p->name, p->range);
     }
     for (int i = 0; i < s->tree->inputs.n; i++) bind_shape_dims(s, &s->tree->inputs.at[i].type);
+    for (int i = 0; i < s->tree->inputs.n; i++) poison_groups(s, &s->tree->inputs.at[i].type);
 }
 
 // ---- tensors ----
@@ -310,8 +321,10 @@ static bool refuse_subscripts(Sema *s, const TreeStmt *stmt)
         const char *what = sub->kind == TREE_ALL || sub->kind == TREE_RANGE ? "slices on a left side"
                          : sub->kind == TREE_GROUP ? "grouped dimensions" : NULL;
         if (!what) continue;
-        sema_error(s, D_UNSUPPORTED, sub->range, "%s are not built yet", what);
-        sema_help(s, "write one index for each dimension");
+        if (sub->kind != TREE_GROUP || !s->failed) {         // the tensor's own grouped dimensions were reported
+            sema_error(s, D_UNSUPPORTED, sub->range, "%s are not built yet", what);
+            sema_help(s, "write one index for each dimension");
+        }
         poison_names(s, stmt);
         return true;
     }

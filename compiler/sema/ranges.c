@@ -363,6 +363,7 @@ static void report_open(Inference *x, const Index *index)
 {
     Sema *s = x->sema;
     bool outer = is_outer(x, index);
+    if (x->own && x->info->lhs && x->info->lhs->failed && s->failed) return;      // to declare it, as was said, gives it a range as well
     const char *place = x->info->lhs ? arena_printf(s->arena, "in the equation of `%s`", x->info->lhs->tensor->name) : "in this log";
     sema_error(s, D_INDEX_RANGE, index->range, "cannot infer the range of `%s` %s", index->name, place);
     if (x->own) sema_help(s, "a recurrence's own tensors supply no range: declare `%s`, or write `%s in %s`", x->info->lhs->tensor->name, index->name,

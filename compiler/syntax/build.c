@@ -3,6 +3,7 @@
 // Test: tests/unit/test_syntax.c
 #include "syntax/reader.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -213,7 +214,62 @@ static const char *expectation(Reader *r, int n, const char *const *expected) {
     return text;
 }
 
-static void hint(Reader *r, const char *found, int n, const char *const *expected) {
+// The word in front of an offset of the file, behind blanks; "" if there is none.
+static const char *word_before(Reader *r, uint32_t offset) {
+    const char *end = r->file->text + (offset - r->file->base);
+    while (end > r->file->text && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    const char *begin = end;
+    while (begin > r->file->text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_'))
+        begin--;
+    return arena_strndup(r->arena, begin, (size_t)(end - begin));
+}
+
+// The character at an offset, `by` further on; 0 outside of the file.
+static char character_at(const Reader *r, uint32_t offset, int by) {
+    int64_t at = (int64_t)(offset - r->file->base) + by;
+    return at >= 0 && at < r->file->size ? r->file->text[at] : '\0';
+}
+
+// What people write out of habit from other languages; NULL: nothing that is known.
+static const char *habit(Reader *r, Range at, const char *found, int n, const char *const *expected) {
+    const char *token = arena_strndup(r->arena, r->file->text + (at.begin - r->file->base), at.end - at.begin), *before = word_before(r, at.begin);
+    bool is_name = isalpha((unsigned char)token[0]) && found[0] != '\'';
+    if (strcmp(found, "'*'") == 0 && character_at(r, at.begin, -1) == '*')
+        return "write pow(x, y), or x*x";
+    if (strchr("+-*/", token[0]) && character_at(r, at.begin, 1) == '=' && have(n, expected, "'='"))
+        return "an equation says what a tensor is, once: a sum over k is 'y[i] = sum(k) ...;', and another value has another name";
+    if (strcmp(token, "and") == 0 || strcmp(token, "or") == 0)
+        return arena_printf(r->arena, "write '%s'", token[0] == 'a' ? "&&" : "||");
+    if (is_name && strcmp(before, "not") == 0)
+        return "write '!'";
+    if (is_name && have(n, expected, "'='") && have(n, expected, "':'") && have(n, expected, "'['"))
+        return arena_printf(r->arena, "an equation begins with the name that it defines, '%s = ...;', and a type stands behind, '%s: f32;'", token, token);
+    if (strcmp(found, "':'") == 0 && have(n, expected, "'..'"))
+        return "a range is 'a..b', without b, or 'a..=b'";
+    if (strcmp(found, "'='") == 0 && character_at(r, r->last_end, -1) == ')' && have(n, expected, "';'"))
+        return "subscripts stand in square brackets: 'y[i] = ...;'";
+    if (strcmp(found, "'='") == 0 && have(n, expected, "')'") && have(n, expected, "'border'"))
+        return "an input has no value of its own yet: it is given at every call";
+    if (have(n, expected, "'else'") && !have(n, expected, "'then'") && strcmp(found, "';'") == 0)
+        return "a choice has both branches: 'if c then a else b'";
+    return NULL;
+}
+
+// Whether `->` stands in front of an offset.
+static bool behind_arrow(const Reader *r, Range at) {
+    int by = -1;
+    while (character_at(r, at.begin, by) == ' ')
+        by--;
+    return character_at(r, at.begin, by) == '>' && character_at(r, at.begin, by - 1) == '-';
+}
+
+static void hint(Reader *r, Range at, const char *found, int n, const char *const *expected) {
+    const char *text = habit(r, at, found, n, expected);
+    if (text)
+        diag_help(r->diags, "%s", text);
+    if (text)
+        return;
     if (begins_item(found) && have(n, expected, "'}'"))
         diag_help(r->diags, "a '}' is missing in front of it");
     else if (is_keyword(found) && have(n, expected, "a name"))
@@ -224,7 +280,7 @@ static void hint(Reader *r, const char *found, int n, const char *const *expecte
         diag_help(r->diags, "a float has digits on both sides of its point: write '0.5' for '.5'");
     else if (strcmp(found, "'='") == 0 && have(n, expected, "'=='"))
         diag_help(r->diags, "equality is '=='");
-    else if (strcmp(found, "'->'") == 0 || !have(n, expected, "'->'"))
+    else if (strcmp(found, "'->'") == 0 || (!have(n, expected, "'->'") && !behind_arrow(r, at)))
         return;
     else
         diag_help(r->diags, "a kernel names its outputs: kernel f(x: f32[N]) -> (y: f32[N]) { ... }");
@@ -254,5 +310,5 @@ void report_syntax(Reader *r, Range at, const char *found, int n, const char **e
     const char *where = behind && at.begin != at.end ? " on the next line" : "";
     Range range = behind ? (Range){.begin = last - 1, .end = last} : at;
     if (diag_report(r->diags, D_SYNTAX, range, "unexpected %s%s%s%s", token_text(r, at, found), where, *text ? ": " : "", text) >= 0)
-        hint(r, found, n, expected);
+        hint(r, at, found, n, expected);
 }
