@@ -385,6 +385,14 @@ int c_operations(const Node *op)
     return n;
 }
 
+int c_bound_operations(const Node *loop)
+{
+    int n = 0;
+    for (int i = 0; i < loop->bounds.n; i++)
+        expr_walk(loop->bounds.at[i], count_operation, &n);
+    return n;
+}
+
 // What is stored to is the first; what is read may be another part of the same tensor.
 static int operand_of(const Emit *e, const Tensor *t)
 {

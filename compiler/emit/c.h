@@ -162,6 +162,7 @@ void c_programs(Emit *e, FILE *out, const Structure *s);                // table
 void c_check_written(Emit *e);
 void c_launch(Emit *e, const Node *grid, int number);                   // the call that runs one
 int c_operations(const Node *op);                                       // what a scalar unit does for one element
+int c_bound_operations(const Node *loop);                               // and on entry of a loop
 const char *c_operand_place(Emit *e, const Tensor *t, const char *const *subs);      // in the function of an operation on a box
 
 // entry.c
@@ -180,8 +181,13 @@ void c_dispatch(Emit *e, FILE *out);                                    // the `
 
 // vector.c
 // Emits it, for `rows` iterations of the loop over `row` around it at once (NULL, 1: for one), and returns true, or false:
-// do it as scalar code. Reads across borders alone make it so.
-bool vector_loop(Emit *e, const Node *n, const Index *row, int rows);
+// do it as scalar code. Reads across borders alone make it so. From lo to hi: c_loop_range.
+bool vector_loop(Emit *e, const Node *n, const char *lo, const char *hi, const Index *row, int rows);
+
+// bounds.c
+// The loop's range, as C. What data says of it is evaluated here, into variables, in a block that is opened for them: true.
+bool c_loop_range(Emit *e, const Node *n, const char **lo, const char **hi);
+void c_loop_close(Emit *e, bool opened);
 
 // node.c
 void c_body(Emit *e, const Node *n);                                    // the children of a node

@@ -29,6 +29,28 @@ const char *c_fault_place(Emit *e, const Expr *x)
     return arena_printf(e->a, "%s, %u, \"%s\"", name_symbol(e, "ctx"), site(e, x), c_string(e->a, name));
 }
 
+typedef struct { const Emit *e; bool unknown; } Unbound;
+
+static bool see_index(Expr *x, void *data)
+{
+    Unbound *u = data;
+    bool known = x->op != OP_INDEX;
+    for (int i = 0; i < u->e->bound.n && !known; i++)
+        known = u->e->bound.at[i].index == x->index;
+    for (int i = 0; i < u->e->outer.n && !known; i++)
+        known = u->e->outer.at[i].index == x->index;
+    u->unknown = u->unknown || !known;
+    return true;
+}
+
+// On entry of a loop: does the element depend on one that is still to come?
+static bool is_to_come(const Emit *e, Expr *sub)
+{
+    Unbound u = { e, false };
+    expr_walk(sub, see_index, &u);
+    return u.unknown;
+}
+
 // The left subscripts; none where they are computed from data.
 const char *c_fault_element(Emit *e)
 {
@@ -36,7 +58,7 @@ const char *c_fault_element(Emit *e)
     if (!n || n->tensor->rank == 0 || e->quiet)
         return "PTO_AT0";
     for (int d = 0; d < n->tensor->rank; d++)
-        if (c_subscript_is_data(n->subs[d]))
+        if (c_subscript_is_data(n->subs[d]) || is_to_come(e, n->subs[d]))
             return "PTO_AT0";
     const char *text = arena_printf(e->a, "PTO_AT%d(", n->tensor->rank);
     for (int d = 0; d < n->tensor->rank; d++)

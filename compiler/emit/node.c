@@ -194,17 +194,20 @@ static void unrolled(Emit *e, const Node *n, const char *lo, const char *hi)
 }
 
 // Several rows at a time around a vector loop: what the rows share is loaded once, and each adds in registers of its own.
-static void jammed(Emit *e, const Node *n)
+static void jammed(Emit *e, const Node *n, const char *lo, const char *hi)
 {
     int scope = e->bound.n;
-    const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi), *i = name_bind(e, n->index);
+    const char *i = name_bind(e, n->index);
     c_line(e, "{");
     e->indent++;
     exact_step(e, n->index, n->unroll);
     c_line(e, "int64_t %s = %s;", i, lo);
     c_line(e, "for (; %s + %d <= %s; %s += %d) {", i, n->unroll, hi, i, n->unroll);
     e->indent++;
-    vector_loop(e, n->body.at[0], n->index, n->unroll);          // (no read in it crosses a border)
+    const char *first, *end;
+    bool opened = c_loop_range(e, n->body.at[0], &first, &end);
+    vector_loop(e, n->body.at[0], first, end, n->index, n->unroll);          // (no read in it crosses a border)
+    c_loop_close(e, opened);
     e->indent--;
     c_line(e, "}");
     c_line(e, "for (; %s < %s; %s++) {", i, hi, i);
@@ -214,16 +217,15 @@ static void jammed(Emit *e, const Node *n)
     e->bound.n = scope;
 }
 
-static void loop(Emit *e, const Node *n)
+static void loop_over(Emit *e, const Node *n, const char *lo, const char *hi)
 {
-    if (n->lanes > 1 && !e->counts && vector_loop(e, n, NULL, 1))          // (what is counted is done element by element)
+    if (n->lanes > 1 && !e->counts && vector_loop(e, n, lo, hi, NULL, 1))          // (what is counted is done element by element)
         return;
     if (n->unroll > 1 && !e->counts && node_can_jam(e->t, n)) {
-        jammed(e, n);
+        jammed(e, n, lo, hi);
         return;
     }
     int scope = e->bound.n;
-    const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi);
     if (n->unroll > 1 && n->lanes <= 1 && !e->counts) {
         c_line(e, "{");
         e->indent++;
@@ -242,6 +244,14 @@ static void loop(Emit *e, const Node *n)
         c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", i, lo, i, hi, i, (long long)n->step);
     body(e, n);
     e->bound.n = scope;
+}
+
+static void loop(Emit *e, const Node *n)
+{
+    const char *lo, *hi;
+    bool opened = c_loop_range(e, n, &lo, &hi);
+    loop_over(e, n, lo, hi);
+    c_loop_close(e, opened);
 }
 
 static void block(Emit *e, const Node *n)

@@ -251,8 +251,11 @@ static void v_body(Emit *e, const Node *n, int copies)
             continue;
         }
         int scope = e->bound.n;
+        bool opened = false;
         if (b->kind == NODE_LOOP) {
-            const char *lo = c_index(e, b->index->lo), *hi = c_index(e, b->index->hi), *k = name_bind(e, b->index);
+            const char *lo, *hi;
+            opened = c_loop_range(e, b, &lo, &hi);
+            const char *k = name_bind(e, b->index);
             exact_step(e, b->index, b->step);
             c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", k, lo, k, hi, k, (long long)b->step);
         } else if (b->kind == NODE_IF) {
@@ -269,6 +272,7 @@ static void v_body(Emit *e, const Node *n, int copies)
         e->indent--;
         c_line(e, "}");
         e->bound.n = scope;
+        c_loop_close(e, opened);
     }
 }
 
@@ -511,10 +515,10 @@ static void rest(Emit *e, const Node *n, const Index *row, int rows)
     e->bound.n = scope;
 }
 
-bool vector_loop(Emit *e, const Node *n, const Index *row, int rows)
+bool vector_loop(Emit *e, const Node *n, const char *lo, const char *hi, const Index *row, int rows)
 {
     int scope = e->bound.n;
-    const char *lo = c_index(e, n->index->lo), *hi = c_index(e, n->index->hi), *j = name_bind(e, n->index);
+    const char *j = name_bind(e, n->index);
     Vec vec = { .index = n->index, .lanes = n->lanes, .width = width_of(e, n), .suffix = "", .row = row, .rows = rows };
     e->vec = &vec;
     Interior in = { .e = e };

@@ -261,6 +261,11 @@ static void add_loop(Printer *p, TreeStmts *to, const Node *n) {
         add(p, &s->subs, irtree_counted(p, "unroll", n->unroll));
     if (n->wanted)
         add(p, &s->subs, irtree_word(p, "wanted"));
+    if (n->bounds.n) {
+        Tree *bounded = irtree_named(p->arena, TREE_CALL, "bounded");
+        add_trees(p, &bounded->args, n->bounds.n, n->bounds.at);
+        add(p, &s->subs, bounded);
+    }
     add_body(p, s, n, outer);
 }
 

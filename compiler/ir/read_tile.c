@@ -190,9 +190,18 @@ static void read_locals(TileReader *t, Node *n, const TreeStmt *s) {
     }
 }
 
+static bool is_bounded(const Tree *x) {
+    return x->kind == TREE_CALL && !x->body && strcmp(x->text, "bounded") == 0;
+}
+
 static void read_role(TileReader *t, Node *n, const Tree *x) {
     static const char *const roles[] = {[LOOP_SERIAL] = "serial", [LOOP_PARALLEL] = "parallel", [LOOP_REDUCE] = "reduce", [LOOP_SCAN] = "scan"};
     int64_t value = 1;
+    if (is_bounded(x)) {
+        for (int i = 0; i < x->args.n; i++)
+            VEC_PUSH(t->r.arena, &n->bounds, irread_expr(&t->r, x->args.at[i]));
+        return;
+    }
     bool step = x->kind == TREE_CALL && strcmp(x->text, "step") == 0;
     const char *name = step ? read_attribute(t, x, &value) : read_count(t, x, &value);
     int role = irread_position(name, 4, roles);
@@ -207,18 +216,18 @@ static void read_role(TileReader *t, Node *n, const Tree *x) {
     else if (strcmp(name, "wanted") == 0)
         n->wanted = true;
     else
-        irread_fail(&t->r, x->range, "a loop is serial, parallel, reduce or scan, with step(n), lanes(n), unroll(n), wanted");
+        irread_fail(&t->r, x->range, "a loop is serial, parallel, reduce or scan, with step(n), lanes(n), unroll(n), wanted, bounded(...)");
 }
 
 static void read_loop(TileReader *t, Node *n, const TreeStmt *s) {
     Expr *lo, *hi;
     if (!irread_bounds(&t->r, s->expr, &lo, &hi))
         return;
-    for (int i = 0; i < s->subs.n; i++)
-        read_role(t, n, s->subs.at[i]);
     n->index = irread_bind(&t->r, s->names.at[0].name, s->names.at[0].range);
     n->index->lo = lo;
     n->index->hi = hi;
+    for (int i = 0; i < s->subs.n; i++)
+        read_role(t, n, s->subs.at[i]);
 }
 
 static void read_grid(TileReader *t, Node *n, const TreeStmt *s) {

@@ -1,6 +1,8 @@
 // Constructors of the tile level (see tile.h).
 #include "ir/tile.h"
 
+#include "ir/linear.h"
+
 Node *node_new(Arena *a, NodeKind kind)
 {
     Node *n = ARENA_NEW(a, Node);
@@ -8,6 +10,31 @@ Node *node_new(Arena *a, NodeKind kind)
     n->step = 1;
     n->unroll = 1;
     return n;
+}
+
+// ---- bounds from data -----------------------------------------------------------------------------------------------------
+
+static bool is_interval(Op op) { return op == OP_LT || op == OP_LE || op == OP_GT || op == OP_GE || op == OP_EQ; }
+
+bool loop_bound(Arena *a, Index *index, const Expr *cond, LoopBound *b)
+{
+    if (!is_interval(cond->op) || cond->args[0]->type != DT_INDEX || expr_uses(cond->args[1], index) || !(cond->args[1]->type == DT_INDEX || dtype_is_int(cond->args[1]->type)))
+        return false;
+    bool linear = true;
+    Expr *x = cond->args[0], *zero = expr_int(a, DT_INDEX, 0, x->range);
+    *b = (LoopBound){ .op = cond->op, .scale = linear_coefficient(x, index, &linear), .limit = cond->args[1] };
+    if (!linear || b->scale == 0 || b->scale == INT64_MIN)
+        return false;
+    b->shift = expr_simplify(a, expr_substitute(a, x, 1, &index, &zero));
+    return true;
+}
+
+bool loop_range_uses(const Node *loop, const Index *index)
+{
+    bool uses = expr_uses(loop->index->lo, index) || expr_uses(loop->index->hi, index);
+    for (int i = 0; i < loop->bounds.n; i++)
+        uses = uses || expr_uses(loop->bounds.at[i], index);
+    return uses;
 }
 
 // ---- unroll and jam ---------------------------------------------------------------------------------------------------
@@ -41,7 +68,7 @@ static void see_operation(Jam *j, const Node *op)
 
 static void see_node(Jam *j, const Node *n)
 {
-    bool bounds = n->kind == NODE_LOOP && (expr_uses(n->index->lo, j->index) || expr_uses(n->index->hi, j->index));
+    bool bounds = n->kind == NODE_LOOP && loop_range_uses(n, j->index);
     bool cond = n->kind == NODE_IF && expr_uses(n->cond, j->index);
     j->fine = !bounds && !cond && n->kind != NODE_GRID;
     if (j->fine && n->kind == NODE_OP)

@@ -64,6 +64,7 @@ struct Node {
     // LOOP
     Index *index;                // with lo, hi
     int64_t step;                // >= 1
+    VEC(Expr *) bounds;          // what data says of its range, evaluated on entry (see LoopBound)
     LoopRole role;
     bool wanted;                 // `order` would like it as a vector loop
     int lanes;                   // > 1: a vector loop
@@ -100,6 +101,20 @@ typedef struct {
     Storage *storage;            // by tensor id
     Node *root;                  // a SEQ
 } TileKernel;
+
+// A loop runs over those points of its range at which all of its `bounds` hold. Each of them holds on an interval, so they are
+// evaluated once: in order, on entry, and as long as the ones before leave a point. Those that do not use the loop's index say
+// whether it runs at all; the others are comparisons, scale * index + shift `op` limit, of the form that loop_bound reads.
+typedef struct {
+    Op op;                       // LT, LE, GT, GE or EQ
+    int64_t scale;               // not 0
+    Expr *shift;                 // index-typed
+    const Expr *limit;           // an index or integer
+} LoopBound;
+
+bool loop_bound(Arena *a, Index *index, const Expr *cond, LoopBound *b);
+// Does any of the loop's own range, or of its bounds, use the index?
+bool loop_range_uses(const Node *loop, const Index *index);
 
 Node *node_new(Arena *a, NodeKind kind);
 void node_append(Arena *a, Node *parent, Node *child);

@@ -204,7 +204,7 @@ static bool over_box(BundleVerifier *t, const MoveOp *op, const Node *n, unsigne
     for (int d = 0; d < op->rank; d++)
         if (lo->op == OP_INDEX && hi->op == OP_INDEX && lo->index == op->lo[d] && hi->index == op->hi[d] && !(*seen >> d & 1)) {
             *seen |= 1u << d;
-            return n->step == 1 || irverify_bad(&t->v, "a loop in a nest leaves points out");
+            return (n->step == 1 && n->bounds.n == 0) || irverify_bad(&t->v, "a loop in a nest leaves points out");
         }
     return irverify_bad(&t->v, "a loop in a nest runs over the bounds of one index of its box");
 }

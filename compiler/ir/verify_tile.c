@@ -179,6 +179,44 @@ static bool body(TileVerifier *t, const Node *n) {
     return true;
 }
 
+typedef struct { const Node *loop; bool good; } Before;
+
+static bool writes(const Node *n, const Tensor *t) {
+    if (n->kind == NODE_OP)
+        return n->tensor == t;
+    for (int i = 0; i < n->body.n; i++)
+        if (writes(n->body.at[i], t))
+            return true;
+    return false;
+}
+
+static bool check_before(Expr *e, void *data) {
+    Before *b = data;
+    b->good = b->good && !(e->op == OP_READ && writes(b->loop, e->tensor));
+    return b->good;
+}
+
+// Is it the same in all iterations of the loop?
+static bool is_before(const Node *loop, Expr *e) {
+    Before b = {loop, true};
+    expr_walk(e, check_before, &b);
+    return b.good;
+}
+
+// What does not use the index says whether the loop runs at all.
+static bool bounds(TileVerifier *t, const Node *n) {
+    LoopBound b;
+    for (int i = 0; i < n->bounds.n; i++) {
+        if (!value(t, n->bounds.at[i], DT_BOOL, "bound"))
+            return false;
+        if (expr_uses(n->bounds.at[i], n->index) && !loop_bound(t->v.arena, n->index, n->bounds.at[i], &b))
+            return irverify_bad(&t->v, "a bound compares the index with what is known before the loop");
+        if (!is_before(n, n->bounds.at[i]))
+            return irverify_bad(&t->v, "a bound reads what the loop writes");
+    }
+    return n->bounds.n == 0 || (n->step == 1 && t->grid) || irverify_bad(&t->v, "a loop with bounds goes on by 1, inside of a grid");
+}
+
 static bool loop(TileVerifier *t, const Node *n) {
     t->v.place = arena_printf(t->v.arena, "loop `%s`", n->index && n->index->name ? n->index->name : "?");
     if (!n->index || !n->index->name || n->step < 1 || n->lanes < 0 || n->unroll < 1)
@@ -191,7 +229,7 @@ static bool loop(TileVerifier *t, const Node *n) {
     if (!irverify_index(&t->v, n->index->lo, "lower bound") || !irverify_index(&t->v, n->index->hi, "upper bound"))
         return false;
     VEC_PUSH(t->v.arena, &t->v.scope, n->index);
-    return body(t, n);
+    return bounds(t, n) && body(t, n);
 }
 
 static bool grid_dim(TileVerifier *t, const GridDim *d) {

@@ -15,6 +15,9 @@
 // k itself where there is nothing to do, or a changed copy in arena `a`. Needs equations of one operation (see normalize.h).
 Kernel *needed_kernel(Arena *a, Budget *budget, const Sources *sources, Kernel *k);
 
+// May evaluating the expression fault? A quick answer without isl: true where it is not sure.
+bool needed_is_suspect(Expr *e);
+
 // ---- private to needed*.c -----------------------------------------------------------------------------------------------
 
 typedef VEC(Equation *) EquationList;
@@ -45,8 +48,6 @@ isl_set *needed_domain(const Needed *n, const Equation *eq);
 
 // Can the operation itself fault, its arguments given, at some of those instances? (needed_fault.c)
 bool needed_can_fault(const Needed *n, PolyIndices ix, isl_set *domain, const Expr *e);
-// May it, or something below it? A quick answer without isl.
-bool needed_is_suspect(Expr *e);
 // Can it, or something below it?
 bool needed_has_fault(const Needed *n, PolyIndices ix, isl_set *domain, Expr *e);
 // The expression with quiet operations where they can fault.

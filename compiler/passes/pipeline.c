@@ -150,6 +150,12 @@ static bool run_lower(Job *j)
     return true;
 }
 
+static bool run_bound(Job *j)
+{
+    bound_by_data(j->plan, j->tile);
+    return true;
+}
+
 static bool run_vectorize(Job *j)
 {
     if (j->p->machine->emits_c)
@@ -187,6 +193,7 @@ static bool run_place(Job *j)
     PASS(order, "the loops over points inside a task")                                        \
     PASS(storage, "where every tensor lives, and how much of it")                             \
     PASS(lower, "loop nests")                                                                 \
+    PASS(bound, "guards that are bounds of a loop, from data")                                \
     PASS(vectorize, "which loops run in vectors")                                             \
     PASS(place, "machines of bundles: units, memories, moves, and their order")
 

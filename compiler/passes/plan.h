@@ -146,6 +146,7 @@ void capacity_check(Plan *p, const TileKernel *t, const Leaf *leaf);         // 
 void lower_leaf(Plan *p, TileKernel *t, Leaf *leaf);                         // the loop nest of a leaf
 void unreached_reads(Plan *p, TileKernel *t);                                // reads of registers outside of their lifetime
 void tidy_kernel(Plan *p, TileKernel *t);                                    // what nobody needs
+void bound_by_data(Plan *p, TileKernel *t);                                  // guards that are bounds of a loop
 void vectorize_kernel(Plan *p, TileKernel *t);                               // lanes of innermost loops
 // Why a loop cannot run in vectors, or NULL and how many lanes they have at most.
 const char *vectorize_refusal(Arena *a, const Machine *m, const TileKernel *t, const Node *loop, int *most);

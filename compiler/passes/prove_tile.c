@@ -485,10 +485,18 @@ static bool lanes(Proof *v, Node *n)
     return !why;
 }
 
+// (What they read is not written below.)
 static bool loop(Proof *v, Node *n)
 {
     Expr *lo = known(v, n->index->lo), *hi = known(v, n->index->hi);
     bind(v, n->index, add_point(v, n->index->name, lo, hi));
+    for (int i = 0; i < n->bounds.n; i++) {
+        if (!reads(v, n->bounds.at[i]))
+            return false;
+        v->data = true;
+        assume(v, n->bounds.at[i]);
+        v->data = false;
+    }
     return lanes(v, n) && body(v, n);
 }
 

@@ -117,6 +117,14 @@ static bool op_fits(Check *c, const Node *n, bool direct)
     return false;
 }
 
+static bool range_varies(Check *c, const Node *loop)
+{
+    bool is = loop_range_uses(loop, c->index);
+    for (int i = 0; i < loop->bounds.n; i++)
+        is = is || varies(c, loop->bounds.at[i]);
+    return is;
+}
+
 static bool fits(Check *c, const Node *n, bool direct)
 {
     for (int i = 0; i < n->locals.n; i++)
@@ -131,7 +139,7 @@ static bool fits(Check *c, const Node *n, bool direct)
         case NODE_LOOP:
             c->nested++;
             c->depth++;
-            if (expr_uses(b->index->lo, c->index) || expr_uses(b->index->hi, c->index) || !fits(c, b, false))
+            if (range_varies(c, b) || !fits(c, b, false))
                 return false;
             c->depth--;
             break;

@@ -143,6 +143,27 @@ static Node **lower_list(Run *r, Definition *d, int n, Expr *const *e)
     return list;
 }
 
+// Does it speak of indices and dimensions alone, as sums of multiples?
+static bool is_of_range(const Expr *e)
+{
+    bool is = e->op != OP_READ && op_class(e->op) != OPC_NEST && !(e->op == OP_MUL && e->args[0]->op != OP_CONST && e->args[1]->op != OP_CONST);
+    for (int k = 0; k < e->n; k++)
+        is = is && is_of_range(e->args[k]);
+    return is;
+}
+
+// Guards in the order in which they count: those that limit the range, and then what the data says of its points.
+static Node **lower_guards(Run *r, Definition *d, const Nest *nest)
+{
+    Expr **order = ARENA_ARRAY(r->arena, Expr *, nest->conds.n);
+    int n = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < nest->conds.n; k++)
+            if (is_of_range(nest->conds.at[k]) == (pass == 0))
+                order[n++] = nest->conds.at[k];
+    return lower_list(r, d, n, order);
+}
+
 static Span *lower_spans(Run *r, Definition *d, int n, Index *const *indices)
 {
     Span *spans = ARENA_ARRAY(r->arena, Span, n);
@@ -167,7 +188,7 @@ static void lower_loop(Run *r, Definition *d, const Expr *e, Node *n)
     loop->nspans = e->nest->indices.n;
     loop->spans = lower_spans(r, d, e->nest->indices.n, e->nest->indices.at);
     loop->nconds = e->nest->conds.n;
-    loop->conds = lower_list(r, d, e->nest->conds.n, e->nest->conds.at);
+    loop->conds = lower_guards(r, d, e->nest);
     loop->body = run_lower_expr(r, d, e->args[0]);
 }
 

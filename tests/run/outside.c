@@ -24,27 +24,12 @@ static Verdict run_fault(const Test *t) {
     return run_python("faults.py", text("%s %s", stem(t->path), quote(folder)));
 }
 
-// What is known to go wrong and being mended: taken out of here with its mend.
-static const char *const mending[] = {"faults/F10"};      // guarded ranges are not loops yet
-
-static bool is_mending(const char *name) {
-    for (size_t i = 0; i < sizeof mending / sizeof *mending; i++)
-        if (strcmp(mending[i], name) == 0)
-            return true;
-    return false;
-}
-
 static Verdict run_skip(const Test *t) { return skip("%s", t->arg); }
 
 static void leave_out(const char *why) { test_add((Test){.group = "outside", .run = run_skip, .arg = why}); }
 
 static void add_one(const char *name, const char *path, Verdict (*run)(const Test *t)) {
-    Test t = {.group = "outside", .name = name, .run = run, .path = path, .seconds = setup.longer ? 3600 : 300};
-    if (is_mending(name)) {
-        t.run = run_skip;
-        t.arg = "known to go wrong, being mended";
-    }
-    test_add(t);
+    test_add((Test){.group = "outside", .name = name, .run = run, .path = path, .seconds = setup.longer ? 3600 : 300});
 }
 
 void add_outside(void) {

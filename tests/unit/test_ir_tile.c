@@ -91,7 +91,7 @@ static const char whole[] =
     "                map e: e[i, j] = x[i, j] * f32(2.0);\n"
     "            }\n"
     "            init `s.sum`: `s.sum`[i] = sum();\n"
-    "            for j in 0..D: reduce {\n"
+    "            for j in 0..D: reduce, bounded(0 < T, 2 * j + 1 >= i, j < i64(7)) {\n"
     "                update `s.sum`: `s.sum`[i] = sum(e[i, j]) where x[i, j] > f32(0.0);\n"
     "            }\n"
     "            seq {\n"
@@ -146,6 +146,7 @@ START_TEST(a_text_says_all) {
     ck_assert_int_eq(loop->body.at[0]->lanes, 8);
     ck_assert_int_eq(loop->body.at[0]->unroll, 4);
     ck_assert_int_eq(loop->body.at[2]->role, LOOP_REDUCE);
+    ck_assert_int_eq(loop->body.at[2]->bounds.n, 3);
     ck_assert_int_eq(loop->body.at[2]->body.at[0]->guards.n, 1);
     const Storage *st = t.kernel->storage;
     ck_assert_int_eq(st[2].dim[0].modulo, 2);
@@ -164,7 +165,7 @@ START_TEST(indices_of_one_name_are_told_apart) {
     loop->body.at[2]->index->name = "N";
     char *once = printed(t.kernel);
     ck_assert_msg(strstr(once, "for `i.1` in 0..D: parallel, lanes(8), unroll(4) {\n                map e: e[i, `i.1`] = x[i, `i.1`]") != NULL, "%s", once);
-    ck_assert_msg(strstr(once, "for `N.1` in 0..D: reduce {") != NULL, "%s", once);
+    ck_assert_msg(strstr(once, "for `N.1` in 0..D: reduce, bounded(0 < T, 2 * `N.1` + 1 >= i, `N.1` < i64(7)) {") != NULL, "%s", once);
     Text u = read_text(once);
     ck_assert_msg(u.kernel != NULL, "%s\n%s", u.messages, once);
     char *twice = printed(u.kernel);
@@ -199,6 +200,13 @@ static const struct { const char *lines, *message; } refusals[] = {
     {"for i in 0..N: fast { }", "a loop is serial, parallel, reduce or scan"},
     {"for i in 0..N: serial, lanes(N) { }", "a number has to stand here"},
     {"for i in 0..N: serial, step(0) { }", "a step, lanes or unrolling that cannot be"},
+    {"for i in 0..N: serial, bounded(2) { }", "a bound of type index, not bool"},
+    {"for i in 0..N: serial, bounded(i * i < 4) { }", "a bound compares the index with what is known before the loop"},
+    {"for i in 0..N: serial, bounded(2 < i) { }", "a bound compares the index"},
+    {"for i in 0..N: serial, bounded(i != 2) { }", "a bound compares the index"},
+    {"grid: serial { for i in 0..N: serial, step(2), bounded(i < 2) { } }", "a loop with bounds goes on by 1"},
+    {"for i in 0..N: serial, bounded(i < 2) { grid: auto { } }", "inside of a grid"},
+    {"grid: serial { for i in 0..N: serial, bounded(y[0, 0] > f32(0.0)) { map y: y[i, 0] = x[i, 0]; } }", "a bound reads what the loop writes"},
     {"for i in 0..N: serial { } map y: y[i, 0] = x[0, 0];", "nothing defines 'i'"},
     {"grid: auto { if N { } }", "a condition of type index, not bool"},
     {"map y: y[0, 0] = x[0, 0];", "it is outside of all grids"},

@@ -66,6 +66,15 @@ PTO_ONCE pto_wide pto_wide_floordiv(pto_exact *e, pto_wide a, pto_wide b)
     return pto_wide_div(e, a, b) - (r != 0 && (r < 0) != (b < 0));
 }
 
+// Ends of loops that data bounds: up to and with an index; the first index at which scale * index reaches a number, or is past it.
+static inline __attribute__((always_inline, unused)) int64_t pto_after(int64_t i) { return i < INT64_MAX ? i + 1 : i; }
+static inline __attribute__((always_inline, unused)) int64_t pto_least(pto_wide way, int64_t scale, int past)
+{
+    pto_wide i = way / scale;
+    i += past ? i * scale <= way : i * scale < way;
+    return i > INT64_MAX ? INT64_MAX : i < INT64_MIN ? INT64_MIN : (int64_t)i;
+}
+
 PTO_ONCE pto_wide pto_wide_shl(pto_exact *e, pto_wide a, pto_wide n)
 {
     if (n < 0 || a == 0)
