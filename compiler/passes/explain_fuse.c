@@ -12,6 +12,7 @@ const char *explain_join_result(JoinResult why)
     case JOIN_OFF: return "nothing is fused at -O0";
     case JOIN_SIZE: return "the grid would hold more code than the instruction cache likes";
     case JOIN_STRANGERS: return "no dependence joins them, and a contraction keeps to itself";
+    case JOIN_LOG: return "what a log prints has a grid of its own, so that its conditions are nobody else's";
     case JOIN_MATERIALIZED: return "the schedule keeps what lies between them as a whole";
     case JOIN_NO_LOOP: return "they have no parallel loop in common";
     case JOIN_CONTRACTION: return "a contraction keeps all its parallel loops, and they do not share all";

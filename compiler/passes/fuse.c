@@ -254,6 +254,12 @@ static bool crosses_materialized(Fuse *f, const DepList *cross)
     return false;
 }
 
+// The equations of logs have no place among those of the source (normalize.c).
+static bool is_logs(const Group *g)
+{
+    return g->stmts.at[0]->eq->origin < 0;
+}
+
 // What speaks against it, before halos are known; fills in the match.
 static JoinResult check_join(Fuse *f, Match *m)
 {
@@ -269,6 +275,8 @@ static JoinResult check_join(Fuse *f, Match *m)
             return JOIN_SIZE;
         if (m->cross.n == 0 && !are_siblings(g, unit))
             return JOIN_STRANGERS;
+        if (f->p->machine->emits_bundles && is_logs(g) != is_logs(unit))
+            return JOIN_LOG;
     }
     match_all(f, m);
     if (m->matched == 0)

@@ -13,6 +13,7 @@ typedef enum {
     JOIN_OFF,                     // -O0
     JOIN_SIZE,                    // more code than the instruction cache likes
     JOIN_STRANGERS,               // no dependence, and not over the same box
+    JOIN_LOG,                     // one of them is a log's, whose conditions would keep the other from the units of an accelerator
     JOIN_MATERIALIZED,            // a schedule keeps what lies between them as a whole
     JOIN_NO_LOOP,                 // no parallel loop with constant distances
     JOIN_CONTRACTION,             // would cost a contraction a parallel loop

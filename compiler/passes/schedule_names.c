@@ -99,6 +99,21 @@ static void no_index(Reader *r, const char *path, Range range)
         reader_unknown_index(r, range, name, NULL);
 }
 
+// `i` alone means that of the equations, and that of a log only where none has it: a log prints what there is.
+static void drop_logs(Targets *t)
+{
+    int kept = 0;
+    for (int i = 0; i < t->n; i++)
+        kept += t->at[i].stmt->eq->origin >= 0;
+    if (kept == 0 || kept == t->n)
+        return;
+    kept = 0;
+    for (int i = 0; i < t->n; i++)
+        if (t->at[i].stmt->eq->origin >= 0)
+            t->at[kept++] = t->at[i];
+    t->n = kept;
+}
+
 // `i`, `u.i`, `u.1.i`: the statements that have the index. False after an error.
 bool reader_index(Reader *r, const char *path, Range range, Targets *out)
 {
@@ -110,6 +125,8 @@ bool reader_index(Reader *r, const char *path, Range range, Targets *out)
         }
     if (out->n == 0)
         no_index(r, path, range);
+    if (!strchr(path, '.'))
+        drop_logs(out);
     return out->n > 0;
 }
 

@@ -23,6 +23,9 @@ static bool bare_means(const Printer *p, const char *name, int q)
     if (p->p->leaves.n != 1)
         return false;
     const StmtList *l = &p->p->leaves.at[0]->stmts;
+    for (int i = 1; i < l->n; i++)
+        if ((l->at[i]->eq->origin < 0) != (l->at[0]->eq->origin < 0))        // `i` means no log's
+            return false;
     for (int i = 0; i < l->n; i++)
         for (int k = 0; k < l->at[i]->n; k++)
             if (strcmp(l->at[i]->index[k]->name, name) == 0 && plan_of(p->p, l->at[i])->interval[q].theta.idx != k)
