@@ -113,7 +113,7 @@ static DType mask_type(const Emit *e)
 // A number that is the same in all lanes, and the position of each: x < j + l is x - j < l.
 static const char *against_positions(Emit *e, const Mixed *m)
 {
-    const char *lane = v_mask(e), *positions = v_converted(e, arena_printf(e->a, "%s(0)", v_fn(e, "iota", "i64")), lane);
+    const char *lane = v_mask(e), *positions = v_converted(e, arena_printf(e->a, "%s(0, 1)", v_fn(e, "ramp", "i64")), lane);
     const char *ahead = arena_printf(e->a, "pto_min(pto_max((int64_t)%s - (%s), -1), %d)", c_value(e, m->number), c_index(e, m->index), e->vec->lanes);
     return arena_printf(e->a, "(%s)(%s((%s)%s) %s %s)", v_type(e, lane), v_fn(e, "splat", lane), dtype_ctype(mask_type(e)), ahead, sign_of(m->op), positions);
 }

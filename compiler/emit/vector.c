@@ -115,36 +115,22 @@ bool v_guards(Emit *e, const Expr *condition, const Expr *x)
 
 // ---- lane by lane -----------------------------------------------------------------------------------------------------
 
-static bool see_saturation(Expr *x, void *data)
-{
-    bool *found = data;
-    *found = *found || (x->op == OP_CONVERT && dtype_is_float(x->args[0]->type) && dtype_bytes(x->type) == 8 && !dtype_is_float(x->type));
-    return !*found;
-}
-
-// Floats to 64-bit integers: gcc 12 crashes on the lanes of a vector that it makes vectors of in turn (-O3, AVX-512).
-static bool saturates(const Expr *x)
-{
-    bool found = false;
-    expr_walk((Expr *)x, see_saturation, &found);
-    return found;
-}
-
+// An array, then a vector of it: C compilers make vectors of the loop again where they can. Into the lanes of a vector gcc 12
+// goes one by one (100 times slower at -O3), and crashes for some conversions.
 static const char *lanewise(Emit *e, const Expr *x)
 {
     bool mask = x->type == DT_BOOL;
     Vec lane = *e->vec;
     lane.lane = true;
     Vec *outer = e->vec;
-    const char *type = v_type(e, v_lane(e, x->type)), *r = arena_printf(e->a, "r%d", e->temps++);
+    const char *r = arena_printf(e->a, "r%d", e->temps++), *wide = v_lane(e, x->type);
+    int n = e->vec->lanes;
     e->vec = &lane;
     const char *value = c_value(e, x);
     e->vec = outer;
-    if (saturates(x) && !mask)
-        return arena_printf(e->a, "__extension__({ %s %s[%d]; for (int l = 0; l < %d; l++) %s[l] = %s; %s(%s); })", c_value_type(x->type), r, e->vec->lanes, e->vec->lanes, r,
-                            value, v_fn(e, "load", v_lane(e, x->type)), r);
-    return arena_printf(e->a, "__extension__({ %s %s = { 0 }; for (int l = 0; l < %d; l++) %s[l] = %s%s%s; %s; })", type, r, e->vec->lanes, r, mask ? "-(" : "", value,
-                        mask ? " != 0)" : "", r);
+    const char *type = mask ? arena_printf(e->a, "int%d_t", 8 * e->vec->width) : c_value_type(x->type);
+    return arena_printf(e->a, "__extension__({ %s %s[%d]; for (int l = 0; l < %d; l++) %s[l] = %s%s%s; %s(%s); })", type, r, n, n, r, mask ? "-(" : "", value,
+                        mask ? " != 0)" : "", v_fn(e, "load", wide), r);
 }
 
 // ---- expressions ------------------------------------------------------------------------------------------------------
@@ -248,12 +234,32 @@ static const char *v_read(Emit *e, const Expr *x)
     return *test ? arena_printf(e->a, "(%s%s)", test, v) : v;
 }
 
+// An index expression whose values lie evenly along the lanes, in an integer type; NULL: they need not.
+static const char *ramp(Emit *e, const Expr *x, DType type)
+{
+    if (!c_is_linear((Expr *)x))
+        return NULL;
+    Expr *at[2], *lane[2] = { expr_int(e->a, DT_INDEX, 0, x->range), expr_int(e->a, DT_INDEX, 1, x->range) };
+    for (int k = 0; k < 2; k++)
+        at[k] = expr_substitute(e->a, (Expr *)x, 1, &e->vec->index, &lane[k]);
+    Expr *step = expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, at[1], at[0]));
+    if (step->op != OP_CONST)
+        return NULL;
+    const char *t = v_lane(e, type), *c = dtype_ctype(type);
+    return arena_printf(e->a, "%s((%s)%s, (%s)%s)", v_fn(e, "ramp", t), c, c_index(e, x), c, c_index(e, step));
+}
+
 static const char *convert(Emit *e, const Expr *x)
 {
     const Expr *a = x->args[0];
     DType from = a->type, to = x->type;
     if (carried(from) == carried(to) && carried(from) == from && carried(to) == to)
         return v_expr(e, a);
+    if (from == DT_INDEX && dtype_is_int(to)) {
+        const char *positions = ramp(e, a, to);
+        if (positions)
+            return positions;
+    }
     if (to == DT_BOOL) {
         const char *ne = arena_printf(e->a, "(%s)(%s != 0)", v_type(e, v_signed(v_lane_bytes(e, from))), v_expr(e, a));
         return mask_from(e, ne, v_lane_bytes(e, from));
@@ -263,7 +269,8 @@ static const char *convert(Emit *e, const Expr *x)
         return v_rounded(e, to, v_converted(e, ones, v_lane(e, to)));
     }
     if (dtype_is_float(from) && !dtype_is_float(to))
-        return lanewise(e, x);                                        // saturates
+        return dtype_bytes(to) == 8 || to == DT_U32 ? lanewise(e, x)
+                                                    : arena_printf(e->a, "%s(%s)", v_fn(e, arena_printf(e->a, "to_%s", dtype_name(to)), dtype_name(carried(from))), v_expr(e, a));
     if ((to == DT_F16 || to == DT_BF16) && carried(from) != DT_F32)
         return lanewise(e, x);                                        // one rounding, not two
     const char *v = v_expr(e, a);
@@ -285,6 +292,37 @@ static const char *call(Emit *e, const char *f, const Expr *x)
     return arena_printf(e->a, "%s)", text);
 }
 
+// Integers by a constant: C compilers make a product of it where they see one. (64 bits have no such product.)
+static bool divides_simply(const Expr *x)
+{
+    return x->args[1]->op == OP_CONST && x->args[1]->i != 0 && x->args[1]->i != -1 && dtype_bytes(x->type) < 8;
+}
+
+// Of bytes there is none either: those at even places, and those at odd ones, in 16 bits.
+static const char *quotient(Emit *e, const Expr *x, const char *dividend)
+{
+    const char *divisor = c_value(e, x->args[1]), *lane = dtype_name(x->type);
+    if (dtype_bytes(x->type) > 1)
+        return arena_printf(e->a, "(%s / (%s)%s)", dividend, dtype_ctype(x->type), divisor);
+    const char *r = arena_printf(e->a, "r%d", e->temps++), *u = v_type(e, "pairs_u16"), *s = v_type(e, "pairs_i16");
+    if (dtype_family(x->type) == 'U')
+        return arena_printf(e->a, "__extension__({ const %s %s = (%s)%s; (%s)(((%s & 255) / (uint16_t)%s) | (((%s >> 8) / (uint16_t)%s) << 8)); })", u, r, u, dividend,
+                            v_type(e, lane), r, divisor, r, divisor);
+    return arena_printf(e->a, "__extension__({ const %s %s = (%s)%s; (%s)(((%s)(((%s)(%s << 8) >> 8) / (int16_t)%s) & 255) | ((%s)(((%s)%s >> 8) / (int16_t)%s) << 8)); })",
+                        u, r, u, dividend, v_type(e, lane), u, s, r, divisor, u, s, r, divisor);
+}
+
+static const char *divide(Emit *e, const Expr *x) { return quotient(e, x, v_expr(e, x->args[0])); }
+
+static const char *remainder_of(Emit *e, const Expr *x)
+{
+    const char *lane = dtype_name(x->type), *r = arena_printf(e->a, "r%d", e->temps++);
+    return arena_printf(e->a, "__extension__({ const %s %s = %s; %s(%s, %s(%s, %s)); })", v_type(e, lane), r, v_expr(e, x->args[0]), v_fn(e, "sub", lane), r,
+                        v_fn(e, "mul", lane), quotient(e, x, r), broadcast(e, x->args[1]));
+}
+
+static bool is_unsigned(const Expr *x) { return dtype_family(x->type) == 'U'; }
+
 static const char *arithmetic(Emit *e, const Expr *x)
 {
     bool f = dtype_is_float(x->type);
@@ -292,15 +330,15 @@ static const char *arithmetic(Emit *e, const Expr *x)
     case OP_ADD: return f ? infix(e, x, "+") : call(e, "add", x);
     case OP_SUB: return f ? infix(e, x, "-") : call(e, "sub", x);
     case OP_MUL: return f ? infix(e, x, "*") : call(e, "mul", x);
-    case OP_DIV: return f ? infix(e, x, "/") : lanewise(e, x);
-    case OP_NEG: return f ? arena_printf(e->a, "(-%s)", v_expr(e, x->args[0])) : lanewise(e, x);
+    case OP_DIV: return f ? infix(e, x, "/") : divides_simply(x) ? divide(e, x) : lanewise(e, x);
+    case OP_NEG: return f ? arena_printf(e->a, "(-%s)", v_expr(e, x->args[0])) : call(e, "neg", x);
     case OP_MIN: return call(e, "min", x);
     case OP_MAX: return call(e, "max", x);
-    case OP_ABS: return f ? call(e, "fabs", x) : lanewise(e, x);
+    case OP_ABS: return f ? call(e, "fabs", x) : dtype_family(x->type) == 'I' ? call(e, "abs", x) : v_expr(e, x->args[0]);
     case OP_SIGN: return f ? call(e, "sign", x) : lanewise(e, x);
-    case OP_REM: return f ? call(e, "fmod", x) : lanewise(e, x);
-    case OP_FLOORDIV: return f ? call(e, "floordiv", x) : lanewise(e, x);
-    case OP_MOD: return f ? call(e, "mod", x) : lanewise(e, x);
+    case OP_REM: return f ? call(e, "fmod", x) : divides_simply(x) ? remainder_of(e, x) : lanewise(e, x);
+    case OP_FLOORDIV: return f ? call(e, "floordiv", x) : divides_simply(x) && is_unsigned(x) ? divide(e, x) : lanewise(e, x);
+    case OP_MOD: return f ? call(e, "mod", x) : divides_simply(x) && is_unsigned(x) ? remainder_of(e, x) : lanewise(e, x);
     case OP_FMA: return f && carried(x->type) == x->type && e->o->machine->fma ? call(e, "madd", x) : lanewise(e, x);
     default: return lanewise(e, x);
     }
@@ -358,12 +396,11 @@ static const char *bits(Emit *e, const Expr *x)
     }
 }
 
-// An index as a value: only its positions along the lanes are simple.
+// An index as a value: only even positions along the lanes are simple.
 static const char *position(Emit *e, const Expr *x)
 {
-    if (x->op == OP_INDEX)
-        return arena_printf(e->a, "%s(%s)", v_fn(e, "iota", "i64"), c_index(e, x));
-    return lanewise(e, x);
+    const char *positions = ramp(e, x, DT_INDEX);
+    return positions ? positions : lanewise(e, x);
 }
 
 static const char *quiet(Emit *e, const Expr *x)

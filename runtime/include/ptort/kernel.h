@@ -287,7 +287,7 @@ PTO_SHARED int pto_ge_u64_i64(uint64_t x, int64_t i) { return i <= 0 || x >= (ui
 
 #define PTO_TO_INTEGER(T, name, least, limit)                                                                          \
     PTO_SHARED T pto_f64_to_##name(double x) { return x != x ? 0 : x < (double)(least) ? (T)(least) : x >= limit ? (T)~(T)(least) : (T)x; } \
-    PTO_SHARED T pto_f32_to_##name(float x) { return pto_f64_to_##name((double)x); }
+    PTO_SHARED T pto_f32_to_##name(float x) { return x != x ? 0 : x < (float)(least) ? (T)(least) : x >= limit##f ? (T)~(T)(least) : (T)x; }
 PTO_TO_INTEGER(int64_t, i64, INT64_MIN, 0x1p63)
 PTO_TO_INTEGER(int32_t, i32, INT32_MIN, 0x1p31)
 PTO_TO_INTEGER(int16_t, i16, INT16_MIN, 0x1p15)

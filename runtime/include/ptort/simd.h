@@ -70,6 +70,9 @@ PTO_DEFINE(uint32_t, u32)
 PTO_DEFINE(uint16_t, u16)
 PTO_DEFINE(uint8_t, u8)
 #undef PTO_DEFINE
+// The bytes of a vector of bytes, two by two.
+typedef uint16_t PTO_VEC(pairs_u16) __attribute__((vector_size(PTO_LANES)));
+typedef int16_t PTO_VEC(pairs_i16) __attribute__((vector_size(PTO_LANES)));
 
 // ---- integers ---------------------------------------------------------------------------------------------------------
 
@@ -83,7 +86,9 @@ PTO_DEFINE(uint8_t, u8)
         return (PTO_VEC(name))((m & (PTO_VEC(M))a) | (~m & (PTO_VEC(M))b));                                            \
     }                                                                                                                  \
     PTO_INLINE PTO_VEC(name) PTO_FN(min, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((PTO_VEC(M))(a < b), a, b); } \
-    PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((PTO_VEC(M))(a > b), a, b); }
+    PTO_INLINE PTO_VEC(name) PTO_FN(max, name)(PTO_VEC(name) a, PTO_VEC(name) b) { return PTO_FN(select, name)((PTO_VEC(M))(a > b), a, b); } \
+    PTO_INLINE PTO_VEC(name) PTO_FN(neg, name)(PTO_VEC(name) a) { return (PTO_VEC(name))(-(PTO_VEC(U))a); }            \
+    PTO_INLINE PTO_VEC(name) PTO_FN(abs, name)(PTO_VEC(name) a) { return PTO_FN(max, name)(a, PTO_FN(neg, name)(a)); }
 PTO_INTEGER(int64_t, i64, i64, u64)
 PTO_INTEGER(int32_t, i32, i32, u32)
 PTO_INTEGER(int16_t, i16, i16, u16)
@@ -94,14 +99,26 @@ PTO_INTEGER(uint16_t, u16, i16, u16)
 PTO_INTEGER(uint8_t, u8, i8, u8)
 #undef PTO_INTEGER
 
-// The positions i, i + 1, ... of the lanes.
-PTO_INLINE PTO_VEC(i64) PTO_FN(iota, i64)(int64_t i)
-{
-    PTO_VEC(i64) v = { 0 };
-    for (int l = 0; l < PTO_LANES; l++)
-        v[l] = i + l;
-    return v;
-}
+// first, first + step, first + 2*step, ... of the lanes.
+#define PTO_RAMP(T, name, U)                                                                                           \
+    PTO_INLINE PTO_VEC(name) PTO_FN(ramp, name)(T first, T step)                                                       \
+    {                                                                                                                  \
+        static const T numbers[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,   \
+            22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,    \
+            48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63 };                                          \
+        PTO_VEC(name) lane;                                                                                            \
+        memcpy(&lane, numbers, sizeof lane);                                                                           \
+        return (PTO_VEC(name))((PTO_VEC(U))PTO_FN(splat, name)(first) + (PTO_VEC(U))PTO_FN(splat, name)(step) * (PTO_VEC(U))lane); \
+    }
+PTO_RAMP(int64_t, i64, u64)
+PTO_RAMP(int32_t, i32, u32)
+PTO_RAMP(int16_t, i16, u16)
+PTO_RAMP(int8_t, i8, u8)
+PTO_RAMP(uint64_t, u64, u64)
+PTO_RAMP(uint32_t, u32, u32)
+PTO_RAMP(uint16_t, u16, u16)
+PTO_RAMP(uint8_t, u8, u8)
+#undef PTO_RAMP
 
 // ---- floats -------------------------------------------------------------------------------------------------------------
 
@@ -308,6 +325,36 @@ PTO_ROUND_F32(rint, PTO_ROUND_NEAREST)
 PTO_ROUND_F32(trunc, PTO_ROUND_TRUNC)
 #undef PTO_ROUND_F32
 PTO_LANEWISE1(f64, floor) PTO_LANEWISE1(f64, ceil) PTO_LANEWISE1(f64, rint) PTO_LANEWISE1(f64, trunc)
+
+// Floats to integers, as pto_f32_to_i32 and so on: towards zero, the nearest value of what is beyond, 0 of NaN.
+#define PTO_TO_INTEGER(name, from, M, least, most)                                                                     \
+    PTO_INLINE PTO_VEC(name) PTO_FN(to_##name, from)(PTO_VEC(from) x)                                                  \
+    {                                                                                                                  \
+        const PTO_VEC(from) lo = PTO_FN(splat, from)(least), hi = PTO_FN(splat, from)(most);                           \
+        PTO_VEC(from) v = (PTO_VEC(from))((PTO_VEC(M))x & (PTO_VEC(M))(x == x));                                       \
+        v = PTO_FN(select, from)((PTO_VEC(M))(v < lo), lo, v);                                                         \
+        v = PTO_FN(select, from)((PTO_VEC(M))(v > hi), hi, v);                                                         \
+        return __builtin_convertvector(__builtin_convertvector(v, PTO_VEC(i32)), PTO_VEC(name));                       \
+    }
+PTO_TO_INTEGER(i8, f32, i32, -0x1p7f, 127.0f)
+PTO_TO_INTEGER(u8, f32, i32, 0.0f, 255.0f)
+PTO_TO_INTEGER(i16, f32, i32, -0x1p15f, 32767.0f)
+PTO_TO_INTEGER(u16, f32, i32, 0.0f, 65535.0f)
+PTO_TO_INTEGER(i8, f64, i64, -0x1p7, 127.0)
+PTO_TO_INTEGER(u8, f64, i64, 0.0, 255.0)
+PTO_TO_INTEGER(i16, f64, i64, -0x1p15, 32767.0)
+PTO_TO_INTEGER(u16, f64, i64, 0.0, 65535.0)
+PTO_TO_INTEGER(i32, f64, i64, -0x1p31, 2147483647.0)
+#undef PTO_TO_INTEGER
+// (2^31 - 1 is no f32: the largest one below 2^31, and what is not below)
+PTO_INLINE PTO_VEC(i32) PTO_FN(to_i32, f32)(PTO_VEC(f32) x)
+{
+    const PTO_VEC(f32) lo = PTO_FN(splat, f32)(-0x1p31f), hi = PTO_FN(splat, f32)(0x1.fffffep30f);
+    PTO_VEC(f32) v = (PTO_VEC(f32))((PTO_VEC(i32))x & (PTO_VEC(i32))(x == x));
+    v = PTO_FN(select, f32)((PTO_VEC(i32))(v < lo), lo, v);
+    v = PTO_FN(select, f32)((PTO_VEC(i32))(v > hi), hi, v);
+    return PTO_FN(select, i32)((PTO_VEC(i32))(x > hi), PTO_FN(splat, i32)(INT32_MAX), __builtin_convertvector(v, PTO_VEC(i32)));
+}
 
 // The floor of the quotient where that is a fraction in all lanes, else one by one.
 #define PTO_FLOORDIV(name, M)                                                                                          \
