@@ -136,6 +136,15 @@ PTO_API const char *pto_context_error(const pto_context *ctx);
 PTO_API pto_status pto_context_reserve(pto_context *ctx, size_t bytes);
 PTO_API void pto_context_trim(pto_context *ctx);              // gives kept memory back; a later call allocates anew
 
+// The host application's own memory, for all that the runtime takes for calls with this context: workspaces, counters of waves, what
+// the model of an accelerator keeps. `allocate` gives `bytes` bytes with undefined contents, a multiple of `alignment`, which is a
+// power of two; or NULL, and the call returns PTO_ERR_MEMORY. `release` takes them back with the same number. Both are called by the
+// thread that calls the runtime, never by workers; freeing the context is the last time. What was kept is given back where it
+// came from. Both NULL: aligned_alloc and free again. PTO_ERR_MEMORY: nothing has changed.
+typedef void *(*pto_allocate)(void *user, size_t alignment, size_t bytes);
+typedef void (*pto_release)(void *user, void *p, size_t bytes);
+PTO_API pto_status pto_context_set_memory(pto_context *ctx, pto_allocate allocate, pto_release release, void *user);
+
 // The host application's own pool. `parallel_for(user, n, body, arg)` calls body(arg, w) once for each w in 0..n-1, in
 // any order and on any threads, preferably at the same time, and returns when all have returned. n <= workers. A call
 // too few or too many is tolerated (what is left is run by the caller). NULL goes back to the pool of the options.

@@ -8,7 +8,6 @@
 #include "bind.h"
 
 #include <hwloc.h>
-#include <stdlib.h>
 
 static void place_worker(hwloc_topology_t t, cpu_set_t *set, pto_bind bind, int worker, int workers) {
     int pus[CPU_SETSIZE];
@@ -33,7 +32,7 @@ void bind_prepare(pto_context *ctx) {
     if (ctx->options.bind == PTO_BIND_NONE || ctx->nplaces == ctx->workers)
         return;
     bind_free(ctx);
-    ctx->places = calloc((size_t)ctx->workers, sizeof *ctx->places);
+    ctx->places = mem_new(&ctx->memory, (size_t)ctx->workers, sizeof *ctx->places);
     if (ctx->places == NULL)
         return;
     ctx->nplaces = ctx->workers;
@@ -41,7 +40,7 @@ void bind_prepare(pto_context *ctx) {
 }
 
 void bind_free(pto_context *ctx) {
-    free(ctx->places);
+    mem_free(&ctx->memory, ctx->places);
     ctx->places = NULL;
     ctx->nplaces = 0;
 }

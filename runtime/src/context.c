@@ -71,6 +71,7 @@ pto_context *pto_context_new(const pto_options *options) {
         return NULL;
     if (options != NULL)
         ctx->options = *options;
+    ctx->workspace.memory = &ctx->memory;
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_mutex_init(&ctx->sleep_lock, NULL);
     pthread_cond_init(&ctx->sleep, NULL);
@@ -84,17 +85,15 @@ void pto_context_free(pto_context *ctx) {
     if (ctx == NULL)
         return;
     workspace_free(&ctx->workspace);
-    wave_free(&ctx->wave);
-    model_free(ctx->model);
+    wave_free(ctx);
+    model_free(ctx);
     bind_free(ctx);
-    free(ctx->host_claims);
+    mem_free(&ctx->memory, ctx->host_claims);
     pthread_cond_destroy(&ctx->sleep);
     pthread_mutex_destroy(&ctx->sleep_lock);
     pthread_mutex_destroy(&ctx->lock);
     free(ctx);
 }
-
-// ---- a kernel call --------------------------------------------------------------------------------------------------
 
 static bool context_acquire(pto_context *ctx) {
     if (!atomic_exchange_explicit(&ctx->busy, true, memory_order_acquire))
@@ -104,6 +103,41 @@ static bool context_acquire(pto_context *ctx) {
 }
 
 static void context_release(pto_context *ctx) { atomic_store_explicit(&ctx->busy, false, memory_order_release); }
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+// What is kept from call to call is given back, or moves; false: no memory there, and nothing has changed.
+static bool move_to(pto_context *ctx, const Memory *to) {
+    size_t bytes = (size_t)ctx->host_workers * sizeof *ctx->host_claims;
+    atomic_bool *claims = ctx->host_claims != NULL ? mem_new(to, 1, bytes) : NULL;
+    if ((ctx->host_claims != NULL && claims == NULL) || !model_move(ctx, to)) {
+        mem_free(to, claims);
+        return false;
+    }
+    mem_free(&ctx->memory, ctx->host_claims);
+    ctx->host_claims = claims;
+    workspace_free(&ctx->workspace);
+    wave_free(ctx);
+    bind_free(ctx);
+    ctx->memory = *to;
+    return true;
+}
+
+pto_status pto_context_set_memory(pto_context *ctx, pto_allocate allocate, pto_release release, void *user) {
+    if (ctx == NULL)
+        return pto_error(NULL, PTO_ERR_NULL, "the context is NULL");
+    if ((allocate == NULL) != (release == NULL))
+        return pto_error(ctx, PTO_ERR_ARGUMENT, "one of the two functions for memory is NULL");
+    if (!context_acquire(ctx))
+        return PTO_ERR_BUSY;
+    pto_status status = PTO_OK;
+    if (!move_to(ctx, &(Memory){.allocate = allocate, .release = release, .user = user}))
+        status = pto_error(ctx, PTO_ERR_MEMORY, "no memory from the new functions");
+    context_release(ctx);
+    return status;
+}
+
+// ---- a kernel call --------------------------------------------------------------------------------------------------
 
 pto_status pto_enter(pto_context **pctx, const char *kernel) {
     if (kernel == NULL)
@@ -133,7 +167,7 @@ pto_status pto_enter(pto_context **pctx, const char *kernel) {
     ctx->kernel = kernel;
     ctx->workers = pool_workers(ctx);
     ctx->region = 0;
-    model_enter(ctx->model);
+    model_enter(ctx);
     *pctx = ctx;
     return PTO_OK;
 }
@@ -192,6 +226,6 @@ void pto_context_trim(pto_context *ctx) {
     if (ctx == NULL || !context_acquire(ctx))
         return;
     workspace_free(&ctx->workspace);
-    wave_free(&ctx->wave);
+    wave_free(ctx);
     context_release(ctx);
 }

@@ -39,6 +39,8 @@ struct pto_context {
     bool threads_given;              // by option or PTO_NUM_THREADS, not by the machine
     char refusal[TEXT_SIZE];         // why every call is refused; "" if none is
 
+    Memory memory;                   // where all but the context itself comes from
+
     // the host application's pool, or NULL
     pto_parallel_for host;
     void *host_user;
@@ -83,8 +85,9 @@ void fault_clear(Fault *f);
 pto_status fault_settle(pto_context *ctx, pto_status status);                 // the fault if there was one, else status
 void context_record(pto_context *ctx, pto_status status, const char *text);   // NULL: per thread; truncates
 void thread_record(const char *text);                                         // for pto_context_error(NULL)
-void wave_free(WaveMemory *m);
-void model_free(struct pto_model *m);                                         // NULL is fine, here and below
-void model_enter(struct pto_model *m);                                        // a kernel call begins
+void wave_free(pto_context *ctx);
+void model_free(pto_context *ctx);
+bool model_move(pto_context *ctx, const Memory *to);                          // false: no memory there, nothing has changed
+void model_enter(pto_context *ctx);                                           // a kernel call begins
 
 #endif

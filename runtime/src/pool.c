@@ -38,12 +38,12 @@ pto_status pto_context_set_pool(pto_context *ctx, pto_parallel_for parallel_for,
         thread_record("the context is in use by another call");
         return PTO_ERR_BUSY;
     }
-    atomic_bool *claims = parallel_for != NULL ? calloc((size_t)workers, sizeof *claims) : NULL;
+    atomic_bool *claims = parallel_for != NULL ? mem_new(&ctx->memory, (size_t)workers, sizeof *claims) : NULL;
     pto_status status = PTO_OK;
     if (parallel_for != NULL && claims == NULL) {
         status = pto_error(ctx, PTO_ERR_MEMORY, "no memory for a pool of %d workers", workers);
     } else {
-        free(ctx->host_claims);
+        mem_free(&ctx->memory, ctx->host_claims);
         ctx->host_claims = claims;
         ctx->host = parallel_for;
         ctx->host_user = user;

@@ -18,15 +18,15 @@
 #include "run.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 enum { SCAN_PIECE = 256, YIELDS = 32, SPINS = 1000, SPINS_CROWDED = 10 };
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-void wave_free(WaveMemory *m) {
-    free(m->done);
-    free(m->queue);
+void wave_free(pto_context *ctx) {
+    WaveMemory *m = &ctx->wave;
+    mem_free(&ctx->memory, m->done);
+    mem_free(&ctx->memory, m->queue);
     *m = (WaveMemory){0};
 }
 
@@ -35,11 +35,11 @@ bool wave_begin(Region *r) {
     if (r->tasks >= UINT32_MAX)
         return false;
     if (r->tasks > m->tasks) {
-        wave_free(m);
-        m->done = calloc((size_t)r->tasks, sizeof *m->done);
-        m->queue = calloc((size_t)r->tasks, sizeof *m->queue);
+        wave_free(r->ctx);
+        m->done = mem_new(&r->ctx->memory, (size_t)r->tasks, sizeof *m->done);
+        m->queue = mem_new(&r->ctx->memory, (size_t)r->tasks, sizeof *m->queue);
         if (m->done == NULL || m->queue == NULL) {
-            wave_free(m);
+            wave_free(r->ctx);
             return false;
         }
         m->tasks = r->tasks;

@@ -7,14 +7,14 @@
 #include "workspace.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, ADDRESS_BITS = 47 };       // of a process; allocators watched by a sanitizer end it beyond
 
 struct WorkspaceExtra {
     WorkspaceExtra *next;
-    char pad[ALIGN - sizeof(void *)];
+    size_t bytes;                    // of all of it
+    char pad[ALIGN - sizeof(void *) - sizeof(size_t)];
 };
 
 // Rounds up to the alignment, at least one unit; 0 if it is too large to exist.
@@ -24,13 +24,18 @@ static size_t rounded(size_t bytes) {
     return bytes == 0 ? ALIGN : (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void *block_new(size_t bytes) {
+// What a block of so many bytes takes.
+static size_t block_bytes(size_t bytes) {
+    return bytes < 2 * (size_t)HUGE_PAGE ? bytes : (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+static void *block_new(const Memory *m, size_t bytes) {
     if ((uint64_t)bytes >> ADDRESS_BITS != 0)
         return NULL;
     if (bytes < 2 * (size_t)HUGE_PAGE)
-        return aligned_alloc(ALIGN, bytes);
-    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    void *p = aligned_alloc(HUGE_PAGE, bytes);
+        return mem_block(m, ALIGN, bytes);
+    bytes = block_bytes(bytes);
+    void *p = mem_block(m, HUGE_PAGE, bytes);
 #ifdef MADV_HUGEPAGE
     if (p != NULL)
         (void)madvise(p, bytes, MADV_HUGEPAGE);
@@ -42,13 +47,13 @@ static void extra_free(Workspace *w) {
     while (w->extra != NULL) {
         WorkspaceExtra *e = w->extra;
         w->extra = e->next;
-        free(e);
+        mem_block_free(w->memory, e, e->bytes);
     }
 }
 
 static bool block_resize(Workspace *w, size_t bytes) {
-    free(w->block);
-    w->block = block_new(bytes);
+    mem_block_free(w->memory, w->block, block_bytes(w->size));
+    w->block = block_new(w->memory, bytes);
     w->size = w->block != NULL ? bytes : 0;
     return w->block != NULL;
 }
@@ -68,9 +73,10 @@ void *workspace_take(Workspace *w, size_t bytes) {
         w->used += bytes;
         return p;
     }
-    WorkspaceExtra *e = block_new(sizeof *e + bytes);
+    WorkspaceExtra *e = block_new(w->memory, sizeof *e + bytes);
     if (e == NULL)
         return NULL;
+    e->bytes = block_bytes(sizeof *e + bytes);
     e->next = w->extra;
     w->extra = e;
     return e + 1;
@@ -91,6 +97,6 @@ bool workspace_reserve(Workspace *w, size_t bytes) {
 
 void workspace_free(Workspace *w) {
     extra_free(w);
-    free(w->block);
-    *w = (Workspace){0};
+    mem_block_free(w->memory, w->block, block_bytes(w->size));
+    *w = (Workspace){.memory = w->memory};
 }

@@ -5,12 +5,15 @@
 #ifndef PTORT_WORKSPACE_H
 #define PTORT_WORKSPACE_H
 
+#include "memory.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct WorkspaceExtra WorkspaceExtra;
 
 typedef struct Workspace {
+    const Memory *memory;            // where it comes from; outlives all that is taken
     char *block;
     size_t size, used;
     size_t wanted;                   // what the largest call has taken

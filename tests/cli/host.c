@@ -258,6 +258,36 @@ COUNTED(void *, aligned_alloc, (size_t a, size_t n), (a, n))
 COUNTED(int, posix_memalign, (void **p, size_t a, size_t n), (p, a, n))
 #endif
 
+// All that a call takes comes from the host application, from the first call on.
+static long own_pieces;
+
+static void *own_take(void *user, size_t alignment, size_t bytes) {
+    static _Alignas(4096) char room[8 << 20];
+    size_t *used = user, at = (*used + alignment - 1) / alignment * alignment;
+    own_pieces++;
+    *used = at + bytes;
+    return *used <= sizeof room ? room + at : NULL;
+}
+
+static void own_give(void *user, void *p, size_t bytes) {
+    (void)user, (void)p, (void)bytes;
+    own_pieces--;
+}
+
+static void test_own_memory(const pto_tensor *in, pto_tensor *out) {
+    size_t used = 0;
+    pto_context *c = pto_context_new(&(pto_options){.threads = 2});
+    EXPECT(pto_context_set_memory(c, own_take, own_give, &used) == PTO_OK);
+    long before = atomic_load(&allocations);
+    EXPECT(blur(c, in, out) == PTO_OK);
+    EXPECT(heat(c, in, 5, out) == PTO_OK);
+    EXPECT(relu_cumsum(c, in, 2, 1, out) == PTO_OK);
+    expect(atomic_load(&allocations) == before, "memory from elsewhere than the host application");
+    expect(used > 0 && own_pieces > 0, "memory from the host application");
+    pto_context_free(c);
+    expect(own_pieces == 0, "all memory goes back");
+}
+
 // After the first call a context allocates no more.
 static void test_steady(float *x) {
     static float y[N];
@@ -271,6 +301,7 @@ static void test_steady(float *x) {
         if (i > 0)
             expect(atomic_load(&allocations) == before, "no allocation in steady state");
     }
+    test_own_memory(&in, &out);
     // The size of the workspace can be asked for, and set aside before.
     int64_t steps = 5;
     void *args[3] = {&in, &steps, &out};

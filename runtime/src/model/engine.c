@@ -9,7 +9,6 @@
 // Test: tests/unit/test_model.c
 #include "state.h"
 
-#include <stdlib.h>
 
 bool engine_push(Launch *L, int64_t cycle, Happening kind, int core, int slot, void *what) {
     if (cycle > L->most_cycles)
@@ -258,11 +257,11 @@ bool engine_new(Launch *L) {
 void engine_free(Launch *L) {
     for (int core = 0; L->units != NULL && core < L->ncores * PTO_SLOTS; core++)
         if (L->units[core].work != NULL)
-            free(L->units[core].work->list);
+            mem_free(&L->ctx->memory, L->units[core].work->list);
     int n = 0;
     for (int k = 0; k < L->machine->npaths; k++)
         n += lines_of(L, &L->machine->path[k]);
     for (int k = 0; L->lines != NULL && k < n; k++)
-        free(L->lines[k].request);
-    free(L->events.at);
+        mem_free(&L->ctx->memory, L->lines[k].request);
+    mem_free(&L->ctx->memory, L->events.at);
 }

@@ -6,7 +6,6 @@
 
 #include <ptort/kernel.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 uint8_t *view_base(const Launch *L, const Instance *in, const View *v) {

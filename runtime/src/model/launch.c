@@ -13,7 +13,7 @@ void *launch_alloc(Launch *L, size_t count, size_t bytes) {
     size_t size;
     Block *b = NULL;
     if (!__builtin_mul_overflow(count, bytes, &size) && size < SIZE_MAX / 2)
-        b = calloc(1, sizeof *b + size + (size == 0));
+        b = mem_new(&L->ctx->memory, 1, sizeof *b + size + (size == 0));
     if (b == NULL) {
         if (L->status == PTO_OK)
             L->status = pto_error(L->ctx, PTO_ERR_MEMORY, "no memory for the model");
@@ -30,7 +30,7 @@ bool launch_grow(Launch *L, void *pointer, size_t *room, size_t count, size_t by
     void *old;
     memcpy(&old, pointer, sizeof old);
     size_t want = count < 16 ? 16 : count + count / 2;
-    void *p = want < SIZE_MAX / 2 / bytes ? realloc(old, want * bytes) : NULL;
+    void *p = want < SIZE_MAX / 2 / bytes ? mem_resize(&L->ctx->memory, old, want * bytes) : NULL;
     if (p == NULL) {
         if (L->status == PTO_OK)
             L->status = pto_error(L->ctx, PTO_ERR_MEMORY, "no memory for the model");
@@ -45,10 +45,10 @@ static void launch_free(Launch *L) {
     engine_free(L);
     tasks_free(L);
     order_free(L);
-    free(L->room);
+    mem_free(&L->ctx->memory, L->room);
     for (Block *b = L->blocks; b != NULL;) {
         Block *next = b->next;
-        free(b);
+        mem_free(&L->ctx->memory, b);
         b = next;
     }
 }
@@ -57,23 +57,45 @@ static void launch_free(Launch *L) {
 
 static struct pto_model *model_of(pto_context *ctx) {
     if (ctx->model == NULL)
-        ctx->model = calloc(1, sizeof *ctx->model);
+        ctx->model = mem_new(&ctx->memory, 1, sizeof *ctx->model);
     return ctx->model;
 }
 
-void model_free(struct pto_model *m) {
-    if (m != NULL) {
-        written_reset(m);
-        free(m->written);
-        free(m->home);
-    }
-    free(m);
+// All that it keeps from launch to launch.
+static void model_clear(pto_context *ctx) {
+    struct pto_model *m = ctx->model;
+    written_reset(ctx);
+    mem_free(&ctx->memory, m->written);
+    mem_free(&ctx->memory, m->home);
+    m->written = NULL;
+    m->home = NULL;
+    m->written_room = m->homes_room = m->nhomes = 0;
 }
 
-void model_enter(struct pto_model *m) {
-    if (m != NULL) {
-        m->launched = false;
-        written_reset(m);
+void model_free(pto_context *ctx) {
+    if (ctx->model != NULL)
+        model_clear(ctx);
+    mem_free(&ctx->memory, ctx->model);
+    ctx->model = NULL;
+}
+
+bool model_move(pto_context *ctx, const Memory *to) {
+    if (ctx->model == NULL)
+        return true;
+    struct pto_model *m = mem_new(to, 1, sizeof *m);
+    if (m == NULL)
+        return false;
+    model_clear(ctx);
+    *m = *ctx->model;
+    mem_free(&ctx->memory, ctx->model);
+    ctx->model = m;
+    return true;
+}
+
+void model_enter(pto_context *ctx) {
+    if (ctx->model != NULL) {
+        ctx->model->launched = false;
+        written_reset(ctx);
     }
 }
 

@@ -9,7 +9,6 @@
 #include "state.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static bool clock_has(const Instance *in, pto_slot slot, uint32_t seq) { return in->clock.at[slot] >= seq; }
 
@@ -339,6 +338,6 @@ static bool shadows_new(Launch *L) {
 bool order_new(Launch *L) { return !L->values || (shadows_new(L) && reach_new(L) && written_new(L)); }
 
 void order_free(Launch *L) {
-    free(L->access);
-    free(L->readers);
+    mem_free(&L->ctx->memory, L->access);
+    mem_free(&L->ctx->memory, L->readers);
 }

@@ -292,7 +292,7 @@ struct Launch {
 // ---- functions ------------------------------------------------------------------------------------------------------------
 
 void *launch_alloc(Launch *L, size_t count, size_t bytes);       // zeroed, until the launch ends; NULL: no memory (recorded)
-bool launch_grow(Launch *L, void *pointer, size_t *room, size_t count, size_t bytes);    // *pointer: malloc memory
+bool launch_grow(Launch *L, void *pointer, size_t *room, size_t count, size_t bytes);    // *pointer: of mem_new
 bool model_refuse(Launch *L, const char *fmt, ...) PTO_PRINTF(2, 3);                       // tables: PTO_ERR_ARGUMENT
 bool model_fault(Launch *L, const char *kind, const Instance *in, const char *fmt, ...) PTO_PRINTF(4, 5);
 bool model_overflow(Launch *L, const Instance *in, const char *fmt, ...) PTO_PRINTF(3, 4);       // a number: PTO_ERR_OVERFLOW
@@ -327,7 +327,7 @@ bool layout_in_tensor(Launch *L, const Instance *in, int k, const View *v);     
 bool layout_same_places(Launch *L, const Instance *in, const Work *w);           // of a copy: does each element stay what it is?
 bool layout_apart(Launch *L, const Instance *in, const Work *w);                 // does it read what it writes?
 
-void written_reset(struct pto_model *m);
+void written_reset(pto_context *ctx);
 bool written_new(Launch *L);
 void written_add(Launch *L);                                      // what the launch wrote
 int64_t written_missing(const struct Written *w, int64_t a, int64_t b, int32_t turn);      // the first of the elements [a, b) that is not there, or b

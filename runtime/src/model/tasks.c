@@ -7,7 +7,6 @@
 // Test: tests/unit/test_model.c
 #include "state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int64_t task_number(const Launch *L, const int64_t *tile) {
@@ -181,9 +180,9 @@ bool tasks_new(Launch *L) {
 void tasks_free(Launch *L) {
     for (int k = 0; L->residents != NULL && k < L->nresidents; k++)
         for (int s = 0; s < PTO_SLOTS; s++)
-            free(L->residents[k].history[s]);
-    free(L->tasks.ready.at);
-    free(L->tasks.free.at);
+            mem_free(&L->ctx->memory, L->residents[k].history[s]);
+    mem_free(&L->ctx->memory, L->tasks.ready.at);
+    mem_free(&L->ctx->memory, L->tasks.free.at);
 }
 
 // ---- dispatch -------------------------------------------------------------------------------------------------------------

@@ -8,14 +8,14 @@
 // Test: tests/unit/test_model_layout.c
 #include "state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-void written_reset(struct pto_model *m) {
+void written_reset(pto_context *ctx) {
+    struct pto_model *m = ctx->model;
     for (size_t k = 0; k < m->nwritten; k++) {
-        free(m->written[k]->bits);
-        free(m->written[k]->turn);
-        free(m->written[k]);
+        mem_free(&ctx->memory, m->written[k]->bits);
+        mem_free(&ctx->memory, m->written[k]->turn);
+        mem_free(&ctx->memory, m->written[k]);
     }
     m->nwritten = 0;
 }
@@ -42,13 +42,13 @@ static struct Written *add(Launch *L, const pto_ddr *t) {
         return w;
     if (!launch_grow(L, &m->written, &m->written_room, m->nwritten + 1, sizeof *m->written))
         return NULL;
-    w = calloc(1, sizeof *w);
-    bool good = w != NULL && (w->bits = calloc((size_t)elements / 64 + 1, sizeof *w->bits)) != NULL;
-    good = good && (!is_folded(t) || (w->turn = calloc((size_t)elements + 1, sizeof *w->turn)) != NULL);
+    w = mem_new(&L->ctx->memory, 1, sizeof *w);
+    bool good = w != NULL && (w->bits = mem_new(&L->ctx->memory, (size_t)elements / 64 + 1, sizeof *w->bits)) != NULL;
+    good = good && (!is_folded(t) || (w->turn = mem_new(&L->ctx->memory, (size_t)elements + 1, sizeof *w->turn)) != NULL);
     if (!good) {
         if (w != NULL)
-            free(w->bits);
-        free(w);
+            mem_free(&L->ctx->memory, w->bits);
+        mem_free(&L->ctx->memory, w);
         L->status = pto_error(L->ctx, PTO_ERR_MEMORY, "no memory for the model");
         return NULL;
     }
