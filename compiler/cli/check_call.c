@@ -44,12 +44,33 @@ static void make_buffers(CallState *s)
     }
 }
 
+// Is an `int` parameter so large that sums and products with it may need more bits than there are?
+static bool is_huge(const Trial *t)
+{
+    const Kernel *k = t->check->job->kernel;
+    for (int d = 0; d < k->dims.n; d++)
+        if (!k->dims.at[d]->tensor && t->dims[d] > 1 << 30)
+            return true;
+    return false;
+}
+
+static size_t workspace_of(CallState *s)
+{
+    const pto_kernel *code = s->trial->check->job->code;
+    return code->workspace ? code->workspace(s->setting->context, s->args) : 0;
+}
+
+// Huge numbers are tried for what they lead to, not for what all that memory would hold.
+static bool is_more_than_tried(CallState *s)
+{
+    return is_huge(s->trial) && workspace_of(s) > (size_t)1 << 28;
+}
+
 // The memory that the kernel is about to get, full of NaN.
 static void poison_workspace(CallState *s)
 {
-    const pto_kernel *code = s->trial->check->job->code;
     pto_context *context = s->setting->context;
-    size_t bytes = code->workspace ? code->workspace(context, s->args) : 0;
+    size_t bytes = workspace_of(s);
     if (bytes == 0 || pto_enter(&context, "check") != PTO_OK)
         return;
     void *p = pto_workspace(context, bytes);
@@ -136,16 +157,6 @@ static bool bits_agree(CallState *s)
     return true;
 }
 
-// Is an `int` parameter so large that sums and products with it may need more bits than there are?
-static bool is_huge(const Trial *t)
-{
-    const Kernel *k = t->check->job->kernel;
-    for (int d = 0; d < k->dims.n; d++)
-        if (!k->dims.at[d]->tensor && t->dims[d] > 1 << 30)
-            return true;
-    return false;
-}
-
 static bool status_agrees(CallState *s, pto_status status)
 {
     Trial *t = s->trial;
@@ -172,6 +183,8 @@ static bool call_is_right(CallState *s)
 {
     const CheckJob *j = s->trial->check->job;
     make_buffers(s);
+    if (is_more_than_tried(s))
+        return true;
     poison_workspace(s);
     options_doing(j->doing, s->trial->again);
     pto_status status = j->code->call(s->setting->context, s->args);

@@ -48,6 +48,7 @@ bool keep_intermediate(Kernel *k, const char *name)
     if (!t)
         return false;
     t->kind = TENSOR_OUTPUT;
+    t->declared = true;
     VEC_PUSH(k->arena, &k->outputs, t);
     if (t->rank > 0 && !has_otherwise(k, t))
         fill_holes(k, t);

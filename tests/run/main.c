@@ -89,7 +89,9 @@ static void wrap_ptoc(void) {
         return;
     setup.ptoc = wrapper;
     // LLVM's OpenMP library is not instrumented: what it hands from thread to thread looks like races.
-    setenv("TSAN_OPTIONS", "ignore_noninstrumented_modules=1", 0);
+    setenv("TSAN_OPTIONS", "ignore_noninstrumented_modules=1:allocator_may_return_null=1", 0);
+    // Memory that there is not is a status of the runtime's.
+    setenv("ASAN_OPTIONS", "allocator_may_return_null=1", 0);
 }
 
 static void set_up(void) {
