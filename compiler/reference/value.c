@@ -395,7 +395,7 @@ static Value float_unary(Op op, DType t, Value a, double function_error)
     case OP_NEG: v.f = -a.f; return v;
     case OP_ABS: v.f = fabs(a.f); return v;
     case OP_SIGN:
-        v.f = isnan(a.f) ? a.f : (a.f > 0) - (a.f < 0);
+        v.f = isnan(a.f) || a.f == 0 ? a.f : (a.f > 0) - (a.f < 0);
         v.err = a.err > 0 && fabs(a.f) <= a.err ? 2 : 0;
         return v;
     case OP_ISNAN: case OP_ISINF:
