@@ -186,7 +186,8 @@ check-long: ## all tests, and the sweeps that are too long for every day
 	@+PTO_LONG=1 $(MAKE) --no-print-directory check-only
 fuzz: all $(tools) ## random programs against the reference evaluator, on all targets; N=20000 programs, SEED=N, JOBS=N
 	@mkdir -p $(BUILD)/tests/fuzz/found
-	@OMP_WAIT_POLICY=passive CC='sh $(CURDIR)/tests/fuzz/cc.sh -O0 $(CC)' PTOC=$(abspath $(BUILD))/bin/ptoc \
+	@OMP_WAIT_POLICY=passive CC='sh $(CURDIR)/tests/fuzz/cc.sh -O0 $(CC)' \
+	    QUICK_CC="sh $(CURDIR)/tests/fuzz/cc.sh -O0 $$(command -v clang || echo '$(CC)')" PTOC=$(abspath $(BUILD))/bin/ptoc \
 	    $(BUILD)/tests/fuzz/fuzz -a -s $(SEED) -n $(N) -j $(JOBS) -o $(BUILD)/tests/fuzz/found
 SEED ?= $(shell date +%s)
 N ?= 20000

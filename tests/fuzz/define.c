@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const index_names[MOST_RANK] = {"i", "j", "l"};
+const char *const index_names[MOST_RANK] = {"i", "j", "l", "h"};
 
 Equation *equation_add(Tensor *t, const char *left, Node *right, const char *tail) {
     Equation *e = &t->equation[t->n++];
@@ -14,7 +14,7 @@ Equation *equation_add(Tensor *t, const char *left, Node *right, const char *tai
 }
 
 const char *subscripts_of(const Tensor *t) {
-    static const char *const texts[] = {"", "[i]", "[i, j]", "[i, j, l]"};
+    static const char *const texts[] = {"", "[i]", "[i, j]", "[i, j, l]", "[i, j, l, h]"};
     return texts[t->rank];
 }
 

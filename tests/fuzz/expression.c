@@ -218,7 +218,7 @@ static bool draw_subscript(Scope *s, const Axis *a, bool affine, Subscript *to) 
 // The read at those subscripts; under their conditions, with a literal otherwise.
 static Node *read_at(Scope *s, int tensor, const Subscript *at) {
     const Tensor *t = &s->kernel->tensor[tensor];
-    char text[240], when[240] = "";
+    char text[400], when[400] = "";
     int n = text_put(text, sizeof text, "%s", t->name);
     Node *x = node_new(t->type, tensor, "");
     for (int d = 0; d < t->rank; d++) {
@@ -435,6 +435,17 @@ static Node *integer_expression(Scope *s, Type t, int depth) {
     return node_with(t, op, 2, x, narrower(s, t, depth - 1));
 }
 
+// A half of something wider, which is rounded once: with bits where halves end.
+static Node *draw_half(Scope *s, Type type, int depth) {
+    static const Type wide[] = {I64, U64, I32, U32, F64, F32};
+    Random *r = s->random;
+    Type t = wide[random_below(r, 6)];
+    const char *form = type_is_float(t) ? PICK(r, "(@ * 1.00048828125)", "(@ + 0.00390625)", "(@ * 2049.0)", "@")
+                       : t == I64 || t == U64 ? PICK(r, "(@ * 4398046511105)", "(@ * 36028797018963969)", "(@ + 2049)", "shl(@, 54)", "@")
+                                              : PICK(r, "(@ * 2049)", "(@ * 257)", "(@ * 1048577)", "(@ + 4097)");
+    return node_convert(type, node_with(t, form, 1, draw_expression(s, t, depth - 1)));
+}
+
 static Node *draw_choice(Scope *s, Type type, int depth) {
     Node *condition = draw_condition(s, 0), *x = draw_expression(s, type, depth - 1);
     return node_with(type, "(if @ then @ else @)", 3, condition, x, draw_expression(s, type, depth - 1));
@@ -447,6 +458,8 @@ Node *draw_expression(Scope *s, Type type, int depth) {
         return draw_condition(s, depth);
     if (random_chance(s->random, 10))
         return draw_choice(s, type, depth);
+    if ((type == F16 || type == BF16) && random_chance(s->random, 15))
+        return draw_half(s, type, depth);
     if (random_chance(s->random, 6))
         return node_convert(type, draw_expression(s, (Type)random_below(s->random, BOOL), depth - 1));
     return type_is_float(type) ? float_expression(s, type, depth) : integer_expression(s, type, depth);

@@ -2,13 +2,14 @@
 //
 //   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-p] [-- more arguments for ptoc check]
 //
-// Many kernels share a file, because the C compiler takes most of the time; a file that fails is halved until the
-// kernels to blame stand alone. Each file has a seed of its own, whatever the number of jobs. With -a each goes to the next target
-// of a table, CPUs and modelled machines; some are built with a sanitizer for undefined behaviour, and what this
-// machine cannot run is compiled only. Without -n it goes on until something fails. PTOC names the compiler, CC
-// the C compiler. A program that fails is kept, shrunk, in the folder, and its seed printed; it goes on, and prints its counts
-// however it ends. What the compiler does not build yet, refuses to schedule or could not decide within its budget counts
-// as skipped. -p only prints the programs of a seed.
+// Many kernels share a file, one run of ptoc and one of the C compiler, which take most of the time; of a file that fails the
+// kernels that were found to differ are judged alone, or it is halved until those to blame stand alone. Each file has a seed of its
+// own, whatever the number of jobs. With -a each goes to the next target of a table, CPUs and modelled machines; some are built with
+// a sanitizer for undefined behaviour, and what this machine cannot run is compiled only. Without -n it goes on until something
+// fails. PTOC names the compiler, CC the C compiler, QUICK_CC one that may stand for it in three files of four. A program that fails
+// is kept, shrunk, in the folder, and its seed printed; it goes on, and prints its counts however it ends: of programs, each of
+// which went to one target, and of calls that were compared. One file in three has schedules; one that is refused is taken away. What
+// the compiler does not build yet or could not decide within its budget counts as skipped. -p only prints the programs of a seed.
 #include "program.h"
 
 #include <errno.h>
@@ -22,10 +23,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_KERNELS = 64, MOST_JOBS = 64, SECONDS = 120, MOST_REPORTS = 12, MOST_ALIKE = 2 };
+enum { MOST_KERNELS = 64, MOST_JOBS = 64, SECONDS = 120, MOST_REPORTS = 12, MOST_ALIKE = 2, TARGETS = 8 };
 
 typedef enum { GOOD, BAD, UNDECIDED } Outcome;
-typedef struct { int passed, failed, skipped; } Counts;       // of all workers, in memory that they share
+typedef struct {
+    int passed, failed, skipped;
+    int unscheduled;                     // of these: without a schedule, which was refused
+    int on[TARGETS], compiled;           // passed on each target; and of these: only compiled
+    long runs;                           // calls that were compared
+} Counts;                                // of all workers, in memory that they share
 
 typedef struct {
     const char *ptoc, *more;
@@ -135,13 +141,15 @@ static bool has_avx2(void) {
 #endif
 }
 
-static Target target_of(const Fuzz *f) {
-    const Target all[] = {
+static Target target_at(unsigned long n) {
+    const Target all[TARGETS] = {
         {"generic", true, false}, {"davinci", true, false}, {"x86-64-v3", has_avx2(), false}, {"ascend910b", true, false},
         {"x86-64-v4", has_avx512(), false}, {"kirin9030", true, false}, {"generic", true, true}, {"x86-64-v3", has_avx2(), has_avx2()},
     };
-    return f->all_targets ? all[f->seed % (sizeof all / sizeof *all)] : (Target){"", true, false};
+    return all[n % TARGETS];
 }
+
+static Target target_of(const Fuzz *f) { return f->all_targets ? target_at(f->seed) : (Target){"", true, false}; }
 
 // Turns that do not keep step with the targets.
 static unsigned turn(const Fuzz *f, unsigned n, unsigned of) {
@@ -160,8 +168,8 @@ static const char *property(const Fuzz *f) {
     { cmp 1.ptoir 2.ptoir || { echo 'error: the IR reads back as another'; exit 1; }; }"
 #define FEED_BACK "ptoc $target --emit-schedule $file -o chosen.pto && cat chosen.pto >>fed/$file && ptoc $target $file -o k.c && \
     ptoc $target fed/$file -o fed/k.c && { cmp k.c fed/k.c || { echo 'error: the schedule gives another C'; exit 1; }; }"
-    static const char *const rounds[] = {ROUND_TRIP("task"), FEED_BACK, ROUND_TRIP("tile"), "true"};
-    return rounds[turn(f, 1, 4)];
+    static const char *const rounds[] = {ROUND_TRIP("task"), "true", FEED_BACK, "true", ROUND_TRIP("tile"), "true", "true", "true"};
+    return rounds[turn(f, 1, 8)];
 }
 
 // Runs and compares, or compiles both ways.
@@ -184,7 +192,8 @@ static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
     Target target = target_of(f);
     text_put(command, sizeof command,
              "exec >'%s/log.txt' 2>&1 </dev/null; cd '%s'; export XDG_CACHE_HOME=$PWD/cache; file=%s; ptoc() (ulimit -t %d && exec '%s' \"$@\"); "
-             "include=$(dirname '%s')/../include; CC=\"${CC-cc} %s\"; target=%s%s; %s %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, f->ptoc,
+             "include=$(dirname '%s')/../include; export CC=\"%s %s\"; target=%s%s; %s %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, f->ptoc,
+             turn(f, 3, 4) ? "${QUICK_CC-${CC-cc}}" : "${CC-cc}",
              target.sanitized ? "-fsanitize=undefined -fno-sanitize-recover=all" : "", *target.name ? "--target=" : "", target.name, main_command(&target),
              target.check ? modes(f) : "", target.check ? sizes : "", f->more, property(f));
     text_put(log, sizeof log, "%s/log.txt", f->folder);
@@ -262,48 +271,115 @@ static void name_at(const char *path, int line, char *name) {
         fclose(file);
 }
 
-// Takes out the kernels that the log says were refused; how many are left.
-static int drop_refused(Fuzz *f, const char *batch, int n, Kernel *kernels) {
-    char path[PATH_MAX + 64], log[PATH_MAX + 16], line[4096], how[160], name[16];
+static Kernel *kernel_named(int n, Kernel *kernels, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
+}
+
+static FILE *open_log(const Fuzz *f) {
+    char log[PATH_MAX + 16];
+    text_put(log, sizeof log, "%s/log.txt", f->folder);
+    return fopen(log, "r");
+}
+
+// Takes away the schedules that the log says were refused, and the kernels that were, without one; how many are left.
+static int drop_refused(Fuzz *f, const char *batch, int n, Kernel *kernels, bool *changed) {
+    char path[PATH_MAX + 64], line[4096], how[160], name[16];
     int at;
     text_put(path, sizeof path, "%s/%s", f->folder, batch);
-    text_put(log, sizeof log, "%s/log.txt", f->folder);
-    FILE *file = fopen(log, "r");
+    FILE *file = open_log(f);
+    *changed = false;
     while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "batch.pto:%d:", &at) < 1 || !describe(line, how, sizeof how) || !is_honest(how))
             continue;
         name_at(path, at, name);
-        for (int i = 0; i < n; i++)
-            if (strcmp(kernels[i].name, name) == 0) {
-                memmove(&kernels[i], &kernels[i + 1], sizeof *kernels * (size_t)(n - i - 1));
-                n--;
-                count(&f->counts->skipped, 1);
-            }
+        Kernel *k = kernel_named(n, kernels, name);
+        if (!k)
+            continue;
+        *changed = true;
+        if (k->schedule[0]) {
+            count(&f->counts->unscheduled, 1);
+            k->schedule[0] = '\0';
+        } else {
+            count(&f->counts->skipped, 1);
+            n--;
+            memmove(k, k + 1, sizeof *k * (size_t)(kernels + n - k));
+        }
     }
     if (file)
         fclose(file);
     return n;
 }
 
-// A file of kernels; when it is not good as a whole, what was not refused, and then its halves.
+// Brings the kernels that differ, as `ptoc check` says in the log, to the front; how many.
+static int bring_different(const Fuzz *f, int n, Kernel *kernels) {
+    static Kernel swap;
+    char line[4096], name[16];
+    int found = 0;
+    FILE *file = open_log(f);
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "checked %*d runs of %15[a-z0-9]:", name) < 1 || !strstr(line, "DIFFERENT"))
+            continue;
+        Kernel *k = kernel_named(n - found, kernels + found, name);
+        if (!k)
+            continue;
+        swap = *k;
+        *k = kernels[found];
+        kernels[found++] = swap;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static void count_runs(Fuzz *f) {
+    char line[4096];
+    long runs;
+    FILE *file = open_log(f);
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "checked %ld runs of", &runs) == 1)
+            __atomic_fetch_add(&f->counts->runs, runs, __ATOMIC_RELAXED);
+    if (file)
+        fclose(file);
+}
+
+static void count_outcome(Fuzz *f, Outcome o, int n) {
+    count(&f->counts->skipped, o == UNDECIDED ? n : 0);
+    count(&f->counts->failed, o == BAD ? n : 0);
+    if (o != GOOD)
+        return;
+    count(&f->counts->passed, n);
+    count(&f->counts->on[f->seed % TARGETS], n);
+    count(&f->counts->compiled, target_of(f).check ? 0 : n);
+    count_runs(f);
+}
+
+// A file of kernels; when it is not good as a whole, what was not refused; those that differ and the others; and its halves.
 static void judge(Fuzz *f, int n, Kernel *kernels) {
+    bool changed = false;
     Outcome o = check(f, "batch.pto", n, kernels);
-    int left = o == GOOD || n == 1 ? n : drop_refused(f, "batch.pto", n, kernels);
-    if (left < n) {
+    int left = o == GOOD || (n == 1 && !kernels->schedule[0]) ? n : drop_refused(f, "batch.pto", n, kernels, &changed);
+    if (changed) {
         if (left)
             judge(f, left, kernels);
         return;
     }
-    if (n > 1 && o != GOOD) {
-        judge(f, n / 2, kernels);
-        judge(f, n - n / 2, kernels + n / 2);
+    if (n == 1 || o == GOOD) {
+        count_outcome(f, o, n);
+        if (o == BAD && is_worth_it(f))
+            report(f, kernels);
         return;
     }
-    count(&f->counts->passed, o == GOOD ? n : 0);
-    count(&f->counts->skipped, o == UNDECIDED);
-    count(&f->counts->failed, o == BAD);
-    if (o == BAD && is_worth_it(f))
-        report(f, kernels);
+    int first = bring_different(f, n, kernels);
+    for (int i = 0; i < first; i++)
+        judge(f, 1, kernels + i);
+    int half = first > 0 ? 0 : n / 2;
+    if (half > 0)
+        judge(f, half, kernels);
+    if (n > first + half)
+        judge(f, n - first - half, kernels + first + half);
 }
 
 static void draw_round(Fuzz *f, int n, Kernel *kernels) {
@@ -312,6 +388,8 @@ static void draw_round(Fuzz *f, int n, Kernel *kernels) {
     for (int i = 0; i < n; i++) {
         text_put(name, sizeof name, "k%d", i);
         kernel_random(&kernels[i], &random, name);
+        if (turn(f, 2, 3) != 0)
+            kernels[i].schedule[0] = '\0';
     }
     draw_sizes(f, &random);
 }
@@ -423,6 +501,15 @@ static void remove_folders(const Fuzz *f) {
         fprintf(stderr, "fuzz: cannot clean %s\n", f->keep);
 }
 
+static void say_counts(const Fuzz *f, double seconds) {
+    const Counts *c = f->counts;
+    printf("seeds from %lu on, %.1f s, %.1f programs a second\n", f->seed, seconds, programs_of(c) / seconds);
+    printf("%ld calls compared; %d programs only compiled; %d without their schedule, which was refused\n", c->runs, c->compiled, c->unscheduled);
+    for (int i = 0; f->all_targets && i < TARGETS; i++)
+        printf("%s%s%s %d", i ? ", " : "passed on ", target_at((unsigned long)i).name, target_at((unsigned long)i).sanitized ? ", sanitized," : "", c->on[i]);
+    printf("%s%d passed, %d failed, %d skipped\n", f->all_targets ? "\n" : "", c->passed, c->failed, c->skipped);
+}
+
 static int run_all(Fuzz *f, int jobs, Kernel *kernels) {
     pid_t workers[MOST_JOBS];
     double begin = now();
@@ -437,8 +524,7 @@ static int run_all(Fuzz *f, int jobs, Kernel *kernels) {
         printf("interrupted by signal %d; counted is what was done:\n", interrupted);
     if (!good && !interrupted)
         printf("a worker ended before its time\n");
-    printf("seeds from %lu on, %.1f s, %.1f programs a second\n", f->seed, seconds, programs_of(f->counts) / seconds);
-    printf("%d passed, %d failed, %d skipped\n", f->counts->passed, f->counts->failed, f->counts->skipped);
+    say_counts(f, seconds);
     fflush(NULL);
     return interrupted ? 128 + interrupted : f->counts->failed != 0 || !good;
 }
@@ -461,7 +547,7 @@ static const char *join(int n, char **words) {
 int main(int argc, char **argv) {
     static Kernel kernels[MOST_KERNELS];
     const char *ptoc = getenv("PTOC"), *folder = ".";
-    Fuzz f = {.ptoc = ptoc ? ptoc : "ptoc", .seed = 1, .programs = -1, .together = 24};
+    Fuzz f = {.ptoc = ptoc ? ptoc : "ptoc", .seed = 1, .programs = -1, .together = 32};
     int jobs = 1, option;
     bool print = false;
     while ((option = getopt(argc, argv, "s:n:o:k:j:ap")) != -1)

@@ -62,6 +62,12 @@ static Axis draw_axis(Random *r, Kind kind, Type type, int dim) {
     return a;
 }
 
+void axis_value(const Kernel *k, Random *r, Tensor *t, int d) {
+    for (int i = 0; t->axis[d].border == CONST && i < k->n; i++)
+        if (k->tensor[i].kind == INPUT && k->tensor[i].rank == 0 && k->tensor[i].type == t->type && random_chance(r, 60))
+            t->axis[d].value = i;
+}
+
 Tensor *tensor_new(Kernel *k, Random *r, Kind kind, int rank) {
     static const Type types[] = {F32, F32, F32, F32, F64, F64, I32, I32, I64, U8, U8, F16, BF16, I16, I8, U64, U32, U16, BOOL};
     static const int orders[][MOST_RANK] = {{DIM_M, DIM_N, DIM_K}, {DIM_M, DIM_N, DIM_K}, {DIM_N, DIM_M, DIM_K}, {DIM_N, DIM_N, DIM_M}, {DIM_K, DIM_N, DIM_M}};
@@ -71,6 +77,8 @@ Tensor *tensor_new(Kernel *k, Random *r, Kind kind, int rank) {
     text_put(t->name, sizeof t->name, "%c%d", kind == INPUT ? 'x' : kind == LOCAL ? 't' : 'y', k->n++);
     for (int d = 0; d < rank; d++)
         t->axis[d] = draw_axis(r, kind, t->type, order[d]);
+    for (int d = 0; d < rank; d++)
+        axis_value(k, r, t, d);
     return t;
 }
 
@@ -80,7 +88,7 @@ static const struct { Definer *define; int weight; } definers[] = {
     {define_map, 14},       {define_stencil, 16},  {define_pieces, 10},   {define_triangle, 5},  {define_reduction, 12}, {define_contraction, 6},
     {define_position, 4},   {define_scan, 9},      {define_gather, 4},    {define_histogram, 3}, {define_strided, 4},    {define_scalar, 3},
     {define_updated, 6},    {define_recurrence, 7}, {define_wave, 6},     {define_time, 6},      {define_coupled, 3},    {define_whole, 7},
-    {define_faults, 5},
+    {define_faults, 5},     {define_product, 14},  {define_march, 10},
 };
 
 static void define_any(Kernel *k, Random *r, Kind kind) {
@@ -97,6 +105,12 @@ static void define_any(Kernel *k, Random *r, Kind kind) {
     }
 }
 
+// A border may have its value.
+static void add_scalar(Kernel *k, Random *r) {
+    Type type = k->tensor[random_below(r, 3)].type;
+    tensor_new(k, r, INPUT, 0)->type = type;
+}
+
 // The first three inputs bind M, N and K.
 static void add_inputs(Kernel *k, Random *r) {
     static const int dims[3][2] = {{DIM_M, DIM_N}, {DIM_N, NO_DIM}, {DIM_K, DIM_N}};
@@ -105,6 +119,8 @@ static void add_inputs(Kernel *k, Random *r) {
         for (int d = 0; d < t->rank; d++)
             t->axis[d].span.dim = dims[i][d];
     }
+    if (random_chance(r, 25))
+        add_scalar(k, r);
     for (int i = random_in(r, 0, 2); i > 0; i--)
         tensor_new(k, r, INPUT, random_in(r, 0, 2));
 }
@@ -133,12 +149,26 @@ static void draw_schedule(Kernel *k, Random *r) {
             n += (size_t)text_put(k->schedule + n, size - n, "    %s %s;\n", plain ? "inline" : "materialize", k->tensor[i].name);
         }
     for (int i = 0; i < k->n; i++)
-        if (k->tensor[i].kind == LOCAL && k->tensor[i].rank > 1 && random_chance(r, 12))
+        if (k->tensor[i].kind == LOCAL && k->tensor[i].rank > 1 && k->tensor[i].rank < 4 && random_chance(r, 12))
             n += (size_t)text_put(k->schedule + n, size - n, "    layout %s = (%s);\n", k->tensor[i].name, k->tensor[i].rank == 2 ? "1, 0" : PICK(r, "2, 0, 1", "1, 0, 2"));
 }
 
+// Tiles of contractions, for all machines or in a memory of one.
+static void draw_tiles(Kernel *k, Random *r) {
+    static const char *const all[] = {"i", "j", "l", "k"};
+    size_t n = 0, size = sizeof k->schedule;
+    const char *tier = "";
+    if (random_chance(r, 30)) {
+        k->machine = "davinci";
+        tier = PICK(r, " in L0", " in L1");
+    }
+    for (int i = 0; i < 4; i++)
+        if ((i == 3 || has_index(k, *all[i])) && random_chance(r, 60))
+            n += (size_t)text_put(k->schedule + n, size - n, "    tile %s = %d%s;\n", all[i], random_chance(r, 50) ? 16 << random_below(r, 4) : random_in(r, 1, 70), tier);
+}
+
 void kernel_random(Kernel *k, Random *r, const char *name) {
-    *k = (Kernel){.time = true};
+    *k = (Kernel){.time = true, .machine = ""};
     k->positive = random_chance(r, 50);
     k->shuffle = random_chance(r, 30) ? random_below(r, 100) : 0;
     text_put(k->name, sizeof k->name, "%s", name);
@@ -147,5 +177,8 @@ void kernel_random(Kernel *k, Random *r, const char *name) {
         define_any(k, r, LOCAL);
     for (int i = random_in(r, 1, 2); i > 0; i--)
         define_any(k, r, OUTPUT);
-    draw_schedule(k, r);
+    if (k->products && random_chance(r, 35))
+        draw_tiles(k, r);
+    else
+        draw_schedule(k, r);
 }

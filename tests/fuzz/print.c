@@ -33,21 +33,29 @@ void span_end(char *to, size_t size, Span s, int plus) {
         text_put(to, size, c ? "%s%+d" : "%s", dim_names[s.dim], c);
 }
 
-static void print_axis(FILE *f, const Axis *a) {
-    static const char *const borders[] = {[NO_BORDER] = "", [ZERO] = " border zero", [CONST] = " border const(1)", [CLAMP] = " border clamp",
+static void print_border(FILE *f, const Kernel *k, const Tensor *t, const Axis *a) {
+    static const char *const borders[] = {[NO_BORDER] = "", [ZERO] = " border zero", [CONST] = " border const(", [CLAMP] = " border clamp",
                                           [REFLECT] = " border reflect", [WRAP] = " border wrap"};
+    const Tensor *value = a->value > 0 ? &k->tensor[a->value] : NULL;
+    fputs(borders[a->border], f);
+    if (a->border == CONST)
+        fprintf(f, "%s)", value && !value->gone && value->type == t->type ? value->name : "1");
+}
+
+static void print_axis(FILE *f, const Kernel *k, const Tensor *t, const Axis *a) {
     char end[32];
     span_end(end, sizeof end, a->span, 0);
     if (a->span.lo)
         fprintf(f, "%d..", a->span.lo);
-    fprintf(f, "%s%s", end, borders[a->border]);
+    fputs(end, f);
+    print_border(f, k, t, a);
 }
 
-static void print_type(FILE *f, const Tensor *t) {
+static void print_type(FILE *f, const Kernel *k, const Tensor *t) {
     fprintf(f, "%s: %s", t->name, type_names[t->type]);
     for (int i = 0; i < t->rank; i++) {
         fputs(i ? ", " : "[", f);
-        print_axis(f, &t->axis[i]);
+        print_axis(f, k, t, &t->axis[i]);
     }
     fputs(t->rank ? "]" : "", f);
 }
@@ -78,7 +86,7 @@ static void print_params(FILE *f, const Kernel *k, Kind kind) {
         if (t->gone || t->kind != kind)
             continue;
         fputs(between, f);
-        print_type(f, t);
+        print_type(f, k, t);
         if (t->init >= 0)
             fprintf(f, " = %s", k->tensor[t->init].name);
         between = ", ";
@@ -92,7 +100,7 @@ static void print_declarations(FILE *f, const Kernel *k) {
         if (k->tensor[i].gone || k->tensor[i].kind != LOCAL || !k->tensor[i].declared)
             continue;
         fputs("    ", f);
-        print_type(f, &k->tensor[i]);
+        print_type(f, k, &k->tensor[i]);
         fputs(";\n", f);
     }
 }
@@ -133,5 +141,5 @@ void kernel_print(FILE *f, const Kernel *k) {
 
 void kernel_print_schedule(FILE *f, const Kernel *k) {
     if (k->schedule[0])
-        fprintf(f, "schedule %s {\n%s}\n", k->name, k->schedule);
+        fprintf(f, "schedule %s%s%s {\n%s}\n", k->name, k->machine[0] ? " on " : "", k->machine, k->schedule);
 }

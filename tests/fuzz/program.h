@@ -5,7 +5,7 @@
 // generator knows the range of each index and the shape of each tensor, and reads what is certainly inside, behind a
 // border, behind a condition, or clamped.
 //
-// expression.c draws expressions and reads, define.c, recur.c and fault.c the equations of a tensor, generate.c whole kernels,
+// expression.c draws expressions and reads, define.c, contract.c, recur.c, march.c and fault.c the equations of a tensor, generate.c whole kernels,
 // print.c prints them, shrink.c makes them small.
 #ifndef TESTS_FUZZ_PROGRAM_H
 #define TESTS_FUZZ_PROGRAM_H
@@ -25,7 +25,7 @@ Type type_sum(Type t);                   // what sums and scans of it are comput
 typedef struct Node Node;
 struct Node {
     Type type;
-    char text[240];
+    char text[400];
     int tensor;            // or -1
     bool binds;            // its children use an index that only it defines
     int n;
@@ -37,7 +37,7 @@ enum { DIM_M, DIM_N, DIM_K, DIM_T, DIM_S, DIMS, NO_DIM = -1 };
 extern const char *const dim_names[DIMS];
 typedef struct { int dim, times, lo, hi; } Span;
 typedef enum { NO_BORDER, ZERO, CONST, CLAMP, REFLECT, WRAP } Border;
-typedef struct { Span span; Border border; } Axis;
+typedef struct { Span span; Border border; int value; } Axis;       // value: of CONST, a scalar input, if it is of the type; else 1
 
 typedef struct {
     char left[48], tail[96];        // "[i, j]", " where i >= 0"
@@ -46,7 +46,7 @@ typedef struct {
 
 typedef enum { INPUT, LOCAL, OUTPUT } Kind;
 
-enum { MOST_TENSORS = 24, MOST_EQUATIONS = 4, MOST_RANK = 3 };
+enum { MOST_TENSORS = 40, MOST_EQUATIONS = 6, MOST_RANK = 4 };
 
 typedef struct {
     Kind kind;
@@ -68,8 +68,10 @@ typedef struct {
     bool time;                      // has the parameters T and S
     int n;
     Tensor tensor[MOST_TENSORS];
+    bool products;                  // has contractions
     uint32_t shuffle;               // the order of the equations in the text
-    char schedule[256];             // body of a schedule, "" for none
+    char schedule[512];             // body of a schedule, "" for none
+    const char *machine;            // that it is for, "" for any
 } Kernel;
 
 // snprintf that ends the program when the text does not fit.
@@ -118,10 +120,11 @@ void span_end(char *to, size_t size, Span s, int plus);
 bool span_holds(Span outer, Span inner, int times, int plus);   // times*x + plus lies in outer for all x in inner
 bool span_nonempty(const Kernel *k, Span s);
 
-// ---- tensors (define.c, recur.c) ----
+// ---- tensors ----
 
 extern const char *const index_names[MOST_RANK];
 Tensor *tensor_new(Kernel *k, Random *r, Kind kind, int rank);  // with random axes
+void axis_value(const Kernel *k, Random *r, Tensor *t, int d);  // the constant beyond a border, now and then a parameter
 Equation *equation_add(Tensor *t, const char *left, Node *right, const char *tail);
 const char *subscripts_of(const Tensor *t);                     // "[i, j]"
 
@@ -130,7 +133,7 @@ typedef bool Definer(Kernel *k, Random *r, Kind kind);
 Definer define_map, define_whole, define_stencil, define_pieces, define_triangle, define_reduction, define_contraction, define_position, define_scan,
     define_gather, define_histogram, define_strided, define_scalar, define_updated;
 Definer define_recurrence, define_wave, define_time, define_coupled;
-Definer define_faults;
+Definer define_faults, define_product, define_march;
 
 // ---- kernels ----
 
