@@ -95,7 +95,13 @@ static bool set_no_color(Parser *p, const char *v) { p->o->color = COLOR_NEVER; 
 static bool set_format(Parser *p, const char *v) { p->o->json = strcmp(v, "json") == 0; return true; }
 static bool set_emit_ir(Parser *p, const char *v) { p->o->emit_ir = *v ? v : "task"; return true; }
 
-static bool set_emit_bundles(Parser *p, const char *v) { p->o->emit_ir = "bundles"; return true; }
+static bool set_emit_bundles(Parser *p, const char *v)
+{
+    p->o->emit_ir = "bundles";
+    p->o->notes = strcmp(v, "notes") == 0;
+    p->o->brief = strcmp(v, "short") == 0;
+    return true;
+}
 
 static bool set_help(Parser *p, const char *v)
 {
@@ -201,7 +207,7 @@ const Option options_table[] = {
     {"--explain", NULL, TAKES_NONE, FOR_CODE, set_explain, "say why each tile, fusion, mode and axis was chosen, to stderr", NULL},
     {"--emit-schedule", NULL, TAKES_NONE, FOR_COMPILE, set_schedule, "write the schedule that was chosen in place of C (default: standard output)", NULL},
     {"--emit-ir", "LEVEL", TAKES_OPTIONAL, FOR_COMPILE, set_emit_ir, "write the program as task, tile or move level IR in place of C", "task tile move bundles"},
-    {"--emit-bundles", NULL, TAKES_NONE, FOR_COMPILE, set_emit_bundles, "write the accelerator's program of bundles in place of C", NULL},
+    {"--emit-bundles", "FORM", TAKES_OPTIONAL, FOR_COMPILE, set_emit_bundles, "write the accelerator's program of bundles in place of C, with notes or in short", "notes short"},
     {"--dump-after", "PASS", TAKES_VALUE, FOR_CODE, set_dump, "print the IR after a pass, or after all (see --help=passes)", NULL},
     {"--verify-each", NULL, TAKES_NONE, FOR_CODE, set_verify, "verify the IR after every pass", NULL},
     {"-v", NULL, TAKES_NONE, FOR_LOADED, set_verbose, "show the commands that are run", NULL},

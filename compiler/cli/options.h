@@ -43,6 +43,7 @@ typedef struct {
     ColorMode color;
     bool json;
     const char *emit_ir, *dump_after;
+    bool notes, brief;              // of bundles
     bool verify_each, emit_schedule, explain, verbose;
 
     // run, check

@@ -317,7 +317,7 @@ int unit_compile(Unit *u, const char *target, const char *header_name, bool want
         .source_name = o->line_directives ? u->file->path : base_name(u->file->path), .header_name = header_name, .data_dir = u->places.data,
         .target = target, .machine_set = o->machine_set, .opt_level = o->opt_level, .line_directives = o->line_directives, .verify_each = o->verify_each,
         .dump_after = o->dump_after, .dump = stderr, .explain = o->explain, .explain_out = stderr,
-        .emit_schedule = o->emit_schedule, .schedule_out = schedule_out, .emit_ir = o->emit_ir, .ir_out = ir_out,
+        .emit_schedule = o->emit_schedule, .schedule_out = schedule_out, .emit_ir = o->emit_ir, .notes = o->notes, .brief = o->brief, .ir_out = ir_out,
         .tilings = &out->tilings, .steps = &out->steps,
     };
     bool ok = pipeline_compile(u->arena, u->budget, u->diags, u->tree, u->module, &p, c_out, h_out) && diags_errors(u->diags) == 0;

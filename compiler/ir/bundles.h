@@ -108,6 +108,8 @@ struct BundleTarget {
     const char *set;             // --machine-set, or NULL
     int nmemories;
     const char *memory[MAX_MEMORIES];
+    const Sources *sources;      // the text has comments, with lines of these; NULL: it has none
+    bool brief;                  // a line for each bundle, which does not read back
 };
 
 // Is it the grid's body, as one operation of the scalar unit?

@@ -5,6 +5,7 @@
 // Test: tests/unit/test_ir_bundles.c
 #include "ir/print.h"
 
+#include "ir/print_notes.h"
 #include "ir/print_tree.h"
 
 #include <string.h>
@@ -257,12 +258,30 @@ static void add_op(const Printer *p, TreeStmts *to, const MoveOp *op, bool order
 
 // ---- bundles and loops --------------------------------------------------------------------------------------------------------
 
+// In place of all of it.
+static void add_brief(const Printer *p, TreeStmts *to, int number)
+{
+    const Bundle *b = &p->b->bundles.at[number];
+    const char *text = arena_printf(p->a, "bundle %d", number), *line = note_bundle(p->a, p->p->target->sources, p->b, number);
+    for (int u = 0, n = 0; u < MAX_UNITS; u++)
+        if (b->op[u] >= 0 && b->op[u] < p->b->ops.n)
+            text = arena_printf(p->a, "%s%s %s", text, n++ ? " |" : ":", note_op(p->a, p->b->ops.at[b->op[u]]));
+    for (int w = 0; w < b->nwaits; w++)
+        text = arena_printf(p->a, "%s%s %s", text, w ? "," : " after", p->b->tokens.at[b->wait[w].token].name);
+    irtree_line(p->p, to, line ? arena_printf(p->a, "%s (%s)", text, line) : text, NULL);
+}
+
 // With the number by which faults name it.
 static void add_bundle(const Printer *p, TreeStmts *to, int number, bool ordered)
 {
     const Bundle *b = &p->b->bundles.at[number];
+    if (p->p->target->brief) {
+        add_brief(p, to, number);
+        return;
+    }
     TreeStmt *s = irtree_line(p->p, to, "bundle", NULL);
     s->has_body = true;
+    s->note = p->p->target->sources ? note_bundle(p->a, p->p->target->sources, p->b, number) : NULL;
     add(p, &s->subs, irtree_integer(p->p, number));
     for (int w = 0; w < b->nwaits; w++) {
         TreeStmt *wait = irtree_line(p->p, &s->body, "wait", p->b->tokens.at[b->wait[w].token].name);
@@ -305,6 +324,7 @@ static void add_units(Printer *p, TreeStmts *to, int at, int end, int *loop, boo
         if (l && l->first == at && l->end > at && l->end <= end) {
             TreeStmt *s = irtree_line(p->p, to, "loop", NULL);
             s->has_body = true;
+            s->note = p->p->target->sources && p->b->bundles.n ? note_loop(p->a, p->b, l) : NULL;
             add_digits_of(p, s, l);
             (*loop)++;
             VEC_PUSH(p->a, &p->open, l);
@@ -353,10 +373,13 @@ static void add_program(Printer *p, TreeStmts *to, const Expr *fits)
     s->has_body = true;
     if (fits)
         add(p, &s->conds, value(p, fits));
-    add_needs(p, &s->body);
-    for (int i = 0; i < p->b->buffers.n; i++)
+    s->note = p->p->target->sources ? note_memories(p->a, p->b, p->p->target) : NULL;
+    bool brief = p->p->target->brief;
+    if (!brief)
+        add_needs(p, &s->body);
+    for (int i = 0; i < p->b->buffers.n && !brief; i++)
         add_buffer(p, &s->body, p->b->buffers.at[i]);
-    for (int i = 0; i < p->b->tokens.n; i++) {
+    for (int i = 0; i < p->b->tokens.n && !brief; i++) {
         const Token *x = &p->b->tokens.at[i];
         TreeStmt *t = irtree_line(p->p, &s->body, "token", x->name);
         add(p, &t->subs, irtree_counted(p->p, "initial", x->initial));
@@ -411,6 +434,10 @@ void ir_print_bundles(FILE *out, int n, TileKernel *const *kernels, const Bundle
     Arena *a = arena_new();
     IrPrinter p = { .arena = a };
     TreeFile file = { .level = bundled ? "bundles" : "move", .machine = target->machine };
+    if (target->brief) {
+        file.level = file.machine = NULL;
+        fprintf(out, "// Bundles for %s in short, which are not read back: units with what they write <- what they read, after tokens (lines).\n\n", target->machine);
+    }
     for (int m = 0; m < target->nmemories; m++)
         VEC_PUSH(a, &file.machine_args, irtree_word(&p, target->memory[m]));
     if (target->set)

@@ -503,12 +503,20 @@ static bool compile_target(const Pipeline *p, const Module *m, int parts, TileKe
     return fine && diags_errors(p->d) == 0;
 }
 
+static void print_bundles(const Pipeline *p, const TileKernels *done)
+{
+    BundleTarget target = p->target;
+    target.sources = p->o->notes || p->o->brief ? diags_sources(p->d) : NULL;
+    target.brief = p->o->brief;
+    ir_print_bundles(p->o->ir_out, done->n, done->at, &target, strcmp(p->o->emit_ir, "bundles") == 0);
+}
+
 static void print_ir(const Pipeline *p, const TileKernels *done)
 {
     if (p->o->emit_ir && strcmp(p->o->emit_ir, "task") == 0)
         ir_print_tasks(p->o->ir_out, p->normal->n, p->normal->at);
     else if (p->o->emit_ir && strcmp(p->o->emit_ir, "tile") != 0)
-        ir_print_bundles(p->o->ir_out, done->n, done->at, &p->target, strcmp(p->o->emit_ir, "bundles") == 0);
+        print_bundles(p, done);
     else if (p->o->emit_ir)
         ir_print_tiles(p->o->ir_out, done->n, done->at);
 }

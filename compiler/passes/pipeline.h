@@ -27,6 +27,7 @@ typedef struct {
     bool emit_schedule;
     FILE *schedule_out;
     const char *emit_ir;         // "task", "tile", "move" or "bundles"; to `ir_out`
+    bool notes, brief;           // of bundles: with comments; in short
     FILE *ir_out;
     Tilings *tilings;            // gets the tiles of all outputs
     TilingSteps *steps;          // gets what a machine of bundles does at once

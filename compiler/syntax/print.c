@@ -329,7 +329,16 @@ static void print_node(Out *out, const TreeStmt *s, int indent) {
     fprintf(out->file, "%*s}", 4 * indent, "");
 }
 
+static void print_note(Out *out, const char *note, int indent) {
+    while (note && *note) {
+        size_t n = strcspn(note, "\n");
+        fprintf(out->file, "%*s// %.*s\n", 4 * indent, "", (int)n, note);
+        note += n + (note[n] == '\n');
+    }
+}
+
 static void print_stmt(Out *out, const TreeStmt *s, int indent) {
+    print_note(out, s->note, indent);
     fprintf(out->file, "%*s", 4 * indent, "");
     if (s->kind != STMT_NODE)
         print_label(out, s);

@@ -91,6 +91,7 @@ struct TreeStmt {
     TreeLabel label;             // textual IR only (ir/print.h)
     bool has_body;
     TreeStmts body;              // STMT_NODE
+    const char *note;            // for the printer: lines of comments in front of it; NULL: none
 };
 
 typedef struct {
