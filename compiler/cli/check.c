@@ -93,7 +93,7 @@ static int take_request(Check *c, SizeRequest *request)
     int code = 0;
     c->specs = ARENA_ARRAY(c->arena, Spec *, k->params.n + 1);
     c->files = ARENA_ARRAY(c->arena, Array *, k->params.n + 1);
-    *request = (SizeRequest){.kernel = k, .edges = c->job->edges, .steps = c->job->steps, .seed = c->job->seed, .nrandom = 24};
+    *request = (SizeRequest){.kernel = k, .edges = c->job->edges, .steps = c->job->steps, .seed = c->job->seed, .nrandom = 24, .doing = c->job->doing};
     request->fixed = ARENA_ARRAY(c->arena, Numbers, k->dims.n + 1);
     for (int d = 0; code == 0 && c->job->dims && d < c->job->dims->n; d++)
         code = fix_dim(c, request->fixed, c->job->dims->at[d].name, c->job->dims->at[d].value);

@@ -7,8 +7,9 @@
 #include "machine/machine.h"
 
 #include <dlfcn.h>
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,11 +37,29 @@ static void hash_file(Hash *h, const char *path)
     hash_add(h, &st.st_mtim, sizeof st.st_mtim);
 }
 
+static int is_header(const struct dirent *d)
+{
+    const char *dot = strrchr(d->d_name, '.');
+    return dot && strcmp(dot, ".h") == 0;
+}
+
+// (glob frees twice where there is no memory.)
+static void hash_headers(Hash *h, Arena *a, const char *folder)
+{
+    struct dirent **headers = NULL;
+    int n = scandir(folder, &headers, is_header, alphasort);
+    for (int k = 0; k < n; k++) {
+        hash_file(h, arena_printf(a, "%s/%s", folder, headers[k]->d_name));
+        free(headers[k]);
+    }
+    if (n >= 0)
+        free(headers);
+}
+
 // All that decides what comes out: the text, the compiler itself, the flags, the runtime's headers.
 static Hash hash_of(Unit *u, const Compiled *text)
 {
     Hash h = hash_new();
-    glob_t headers;
     hash_add_text(&h, PTO_VERSION);
     hash_add(&h, text->c, text->c_size);
     Words command = build_command(u, "kernel.c", "kernel.so");
@@ -48,11 +67,7 @@ static Hash hash_of(Unit *u, const Compiled *text)
         hash_add_text(&h, command.at[k]);
     hash_file(&h, build_find_program(u->arena, command.at[0]));
     hash_file(&h, arena_printf(u->arena, "%s/ptort.h", u->places.include));
-    if (glob(arena_printf(u->arena, "%s/ptort/*.h", u->places.include), 0, NULL, &headers) == 0) {
-        for (size_t k = 0; k < headers.gl_pathc; k++)
-            hash_file(&h, headers.gl_pathv[k]);
-        globfree(&headers);
-    }
+    hash_headers(&h, u->arena, arena_printf(u->arena, "%s/ptort", u->places.include));
     return h;
 }
 

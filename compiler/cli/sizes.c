@@ -289,7 +289,7 @@ static void huge_of(Planner *p, int dim, int64_t value, bool all)
 SizeList sizes_huge(Arena *a, const SizeRequest *request)
 {
     static const int64_t values[] = {INT64_MAX, INT64_C(1) << 62, (INT64_C(1) << 61) - 3, INT64_C(3037000500), INT64_C(1) << 31};
-    Planner p = {.arena = a, .request = request, .state = request->seed, .solver = solver_new(a, request->kernel)};
+    Planner p = {.arena = a, .request = request, .state = request->seed, .solver = solver_new(a, request->kernel, request->doing)};
     const Kernel *k = request->kernel;
     p.choices = ARENA_ARRAY(a, Numbers, k->dims.n + 1);
     for (int d = 0; d < k->dims.n; d++)
@@ -312,7 +312,7 @@ SizeList sizes_huge(Arena *a, const SizeRequest *request)
 SizeList sizes_plan(Arena *a, const SizeRequest *request)
 {
     int n = request->kernel->dims.n;
-    Planner p = {.arena = a, .request = request, .state = request->seed, .solver = solver_new(a, request->kernel)};
+    Planner p = {.arena = a, .request = request, .state = request->seed, .solver = solver_new(a, request->kernel, request->doing)};
     p.choices = ARENA_ARRAY(a, Numbers, n + 1);
     for (int d = 0; d < n; d++)
         make_choices(&p, d);

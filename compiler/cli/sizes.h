@@ -18,6 +18,7 @@ typedef struct {
     Numbers *fixed;              // by Dim.id: what the user asks for; empty: free
     uint64_t seed;
     int nrandom;                 // random combinations
+    const char *volatile *doing; // options_doing
 } SizeRequest;
 
 typedef VEC(int64_t *) SizeList;      // by Dim.id

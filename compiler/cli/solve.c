@@ -2,6 +2,7 @@
 // one that is wished: the smallest from there upwards, or the largest downwards.
 #include "cli/solve.h"
 
+#include "cli/options.h"
 #include "ir/poly.h"
 
 #include <isl/ilp.h>
@@ -31,10 +32,12 @@ static isl_set *not_negative(Arena *a, const Poly *p, const Tensor *t, isl_set *
     return legal;
 }
 
-SizeSolver *solver_new(Arena *a, const Kernel *k)
+SizeSolver *solver_new(Arena *a, const Kernel *k, const char *volatile *doing)
 {
     SizeSolver *s = ARENA_NEW(a, SizeSolver);
+    options_doing(doing, "isl started (is there no memory?)");            // it crashes then
     *s = (SizeSolver){.isl = isl_ctx_alloc(), .n = k->dims.n};
+    options_doing(doing, "");
     if (!s->isl)
         return s;
     s->budget = budget_new(a, s->isl, MOST_OPERATIONS);

@@ -13,7 +13,7 @@
 typedef struct SizeSolver SizeSolver;
 
 // Owned by the caller: solver_free. What is not affine in the assumptions is left out; see sizes_are_legal.
-SizeSolver *solver_new(Arena *a, const Kernel *k);
+SizeSolver *solver_new(Arena *a, const Kernel *k, const char *volatile *doing);       // doing: options_doing
 void solver_free(SizeSolver *s);
 
 // Replaces dims (by Dim.id) by sizes that the affine assumptions allow and under which no shape is negative: those that

@@ -86,7 +86,7 @@ static void find_parts(Poly *p)
         for (int i = 0; i < k->dims.n; i++)
             space = p->part_of[i] == part ? with_dim(space, k->dims.at[i]) : space;
         p->part[part] = isl_set_universe(space);
-        for (unsigned i = 0; i < (unsigned)isl_set_dim(p->part[part], isl_dim_param); i++)
+        for (int i = 0; i < isl_set_dim(p->part[part], isl_dim_param); i++)           // (no set: -1 of them)
             p->part[part] = isl_set_lower_bound_si(p->part[part], isl_dim_param, i, 0);
     }
 }

@@ -26,18 +26,30 @@ seeds_pto() {
     done
 }
 
-seeds_text() {
+seeds_ptoir() {
     for f in samples/*.pto; do
         sample=$1/$(basename "$f" .pto)
-        case $2 in
-        ptoir)
-            for level in task tile; do "$PLAIN" --emit-ir=$level "$f" -o "$sample-$level.ptoir"; done
-            "$PLAIN" --emit-ir=move --target=davinci "$f" -o "$sample-move.ptoir"
-            ;;
-        ptob) "$PLAIN" --emit-bundles --target=davinci "$f" -o "$sample.ptob" ;;
-        esac
+        for level in task tile; do "$PLAIN" --emit-ir=$level "$f" -o "$sample-$level.ptoir"; done
+        "$PLAIN" --emit-ir=move --target=davinci "$f" -o "$sample-move.ptoir"
     done
     for f in "$1"/*; do small "$f" 20000 || rm "$f"; done
+}
+
+# Of one signature, so that one command runs them all.
+seeds_ptob() {
+    n=0
+    while read -r body; do
+        n=$((n + 1))
+        printf 'kernel k(x: f16[M, K], w: f16[K, N]) -> (y: f32[M, N]) { %s }\n' "$body" >"$WORK/make.pto"
+        "$PLAIN" --emit-bundles --target=davinci "$WORK/make.pto" -o "$1/$n.ptob"
+    done <<END
+y[i, j] = sum(k) f32(x[i, k])*f32(w[k, j]);
+y[i, j] = max(sum(k) f32(x[i, k])*f32(w[k, j]), 0) + 1;
+y[i, j] = f32(x[i, 0])*f32(w[0, j]) where K >= 1; y[i, j] = 0 where K < 1;
+s[i] = sum(k) f32(x[i, k]); y[i, j] = s[i] + f32(w[0, j]) where K >= 1; y[i, j] = 0 where K < 1;
+s[k, j] = if k >= 1 then f32(w[k-1, j]) else 0; y[i, j] = sum(k) s[k, j];
+y[i, j] = scan(+, j) max(k) f32(w[k, j]);
+END
 }
 
 seeds_npy() {
@@ -74,14 +86,14 @@ for name; do
         fuzz $name 5000 -x "$WORK/words.dict" -- "$PTOC" --target=$target @@ -o /dev/null
         ;;
     ptoir)
-        seeds_text "$WORK/seeds-$name" ptoir
+        seeds_ptoir "$WORK/seeds-$name"
         fuzz $name 5000 -x "$WORK/words.dict" -f "$WORK/input.ptoir" -- "$PTOC" "$WORK/input.ptoir" -o /dev/null
         ;;
     ptob)
-        seeds_text "$WORK/seeds-$name" ptob
-        CC="${PLAIN_CC-cc} -O0"
+        seeds_ptob "$WORK/seeds-$name"
+        CC="clang -O0 -fsanitize=address"             # like the compiler itself
         export CC
-        fuzz $name 20000 -x "$WORK/words.dict" -f "$WORK/input.ptob" -- "$PTOC" check "$WORK/input.ptob" --effort 1 --mode serial
+        fuzz $name 20000 -x "$WORK/words.dict" -f "$WORK/input.ptob" -- "$PTOC" run "$WORK/input.ptob" 'x=random(20,30)' 'w=random(30,40)' --max-cycles=1000000
         ;;
     npy)
         seeds_npy "$WORK/seeds-$name"
