@@ -1,12 +1,13 @@
 // mutate: compiled programs, changed in one place: is each change a fault of the machine, or without effect?
 //
-//   mutate [-s SEEDS] [-v] LIBRARY KERNEL ARGUMENT... [, LIBRARY KERNEL ARGUMENT...]...
+//   mutate [-s SEEDS] [-t] [-v] LIBRARY KERNEL ARGUMENT... [, LIBRARY KERNEL ARGUMENT...]...
 //
 // The libraries are C that ptoc emitted for a modelled machine, built with -Dpto_launch_bundles=mutate_launch_bundles: so
 // each launch comes here first, which swaps a changed copy of its program in. The arguments are the kernel's parameters
 // in order, outputs last: `130x70` for a tensor, a number for a scalar or dimension. Each change runs without and with SEEDS
 // drawn latencies. It must end in a fault, whatever the latencies (but for an overflow, which is a matter of time), or compute what
-// the program computes, bit for bit. Prints how many of each; -v: each change. For `make mutate` and the group of that name.
+// the program computes, bit for bit. -t: of the changes only that a token is deleted, which must be a fault: a token without which
+// nothing is wrong is one too many. Prints how many of each; -v: each change. For `make mutate` and the group of that name.
 #include "mutation.h"
 
 #include "../arguments.h"
@@ -145,7 +146,7 @@ pto_status mutate_launch_bundles(pto_context *ctx, const pto_launch *l) {
 typedef struct {
     Subject *subject;
     int seeds, counts[MUTATION_KINDS][NENDS], timely;
-    bool verbose;
+    bool verbose, tokens;
     int failures;
 } Test;
 
@@ -203,10 +204,14 @@ static End judge(Test *t, const Mutation *m) {
 
 static void try_one(void *data, const Mutation *m) {
     Test *t = data;
+    if (t->tokens && m->kind != TOKEN_DELETED)
+        return;
     pto_program *changed = mutation_apply(t->subject->from, m);
     t->subject->to = changed;
     End end = judge(t, m);
     t->counts[m->kind][end]++;
+    if (t->tokens && end == EQUAL)
+        complain(t, m, 0, "it runs and computes the same: what is it for?");
     if (t->verbose) {
         char text[256];
         mutation_text(t->subject->from, m, text, sizeof text);
@@ -261,11 +266,12 @@ static void print_table(const Test *t) {
 int main(int argc, char **argv) {
     Test t = {.seeds = 2};
     int option;
-    while ((option = getopt(argc, argv, "+s:v")) != -1)
+    while ((option = getopt(argc, argv, "+s:tv")) != -1)
         switch (option) {
         case 's': t.seeds = atoi(optarg) < MOST_SEEDS ? atoi(optarg) : MOST_SEEDS; break;
+        case 't': t.tokens = true; break;
         case 'v': t.verbose = true; break;
-        default: give_up("unknown option;", "usage: mutate [-s SEEDS] [-v] LIBRARY KERNEL ARGUMENT... [, ...]");
+        default: give_up("unknown option;", "usage: mutate [-s SEEDS] [-t] [-v] LIBRARY KERNEL ARGUMENT... [, ...]");
         }
     for (int i = optind; i < argc;) {
         int n = 0;

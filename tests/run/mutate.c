@@ -35,6 +35,16 @@ static const Subject subjects[] = {
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
+// Sizes at which each token is of use, on all cores of the one machine and on one of the other.
+static const Subject of_tokens[] = {
+    {"samples/heat", "heat", "300x700 3 300x700", EVERYWHERE},
+    {"samples/softmax", "softmax", "250x700 250x700", EVERYWHERE},
+    {"samples/gray", "gray", "300x700x3 300x700", EVERYWHERE},
+    {"samples/sobel", "sobel", "300x700 300x700", EVERYWHERE},
+    {"samples/matmul", "matmul", "700x900 900x1100 700x1100", LONG},
+};
+enum { OF_TOKENS = sizeof of_tokens / sizeof of_tokens[0] };
+
 static bool all(void) {
     const char *wish = getenv("PTO_MUTATE");
     return setup.longer || (wish && strcmp(wish, "all") == 0);
@@ -47,11 +57,11 @@ static bool build(const Test *t, const Subject *s, const char *library) {
                        quote(setup.source), quote(c), quote(library));
 }
 
-static Verdict run_mutate(const Test *t) {
-    const char *command = text("%s/tests/mutate/mutate -s %d", quote(setup.build), all() ? 8 : 1), *between = "";
+static Verdict run_subjects(const Test *t, const char *command, int n, const Subject *list) {
+    const char *between = "";
     char *output;
-    for (int i = 0; i < SUBJECTS; i++) {
-        const Subject *s = &subjects[i];
+    for (int i = 0; i < n; i++) {
+        const Subject *s = &list[i];
         const char *library = text("%s/%s.so", scratch, base_name(s->file));
         if (!all() && s->when < (*t->arg ? ONE_CORE : EVERYWHERE))
             continue;
@@ -64,6 +74,13 @@ static Verdict run_mutate(const Test *t) {
         return FAIL;
     say("%s", output);
     return PASS;
+}
+
+static Verdict run_mutate(const Test *t) {
+    const char *mutate = text("%s/tests/mutate/mutate", quote(setup.build));
+    Verdict v = run_subjects(t, text("%s -s %d", mutate, all() ? 8 : 1), SUBJECTS, subjects);
+    bool tokens = (strcmp(t->path, "davinci") == 0) == !*t->arg;
+    return v == PASS && tokens ? run_subjects(t, text("%s -t -s 0", mutate), OF_TOKENS, of_tokens) : v;
 }
 
 // A sanitizer has seen the model in the other groups; here it would see it a hundred thousand times.
