@@ -728,7 +728,7 @@ void c_launch(Emit *e, const Node *grid, int number)
         emit_launch(e, number, &e->values[2 * number], tag);
         return;
     }
-    c_line(e, "if (%s) {", c_value(e, grid->fits));
+    c_line(e, "if (%s) {", c_condition(e, grid->fits));
     e->indent++;
     emit_launch(e, number, &e->values[2 * number], tag);
     e->indent--;

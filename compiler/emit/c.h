@@ -125,6 +125,8 @@ const char *c_in_steps(Emit *e, const Expr *x, Write *write, Write *type, bool v
 // expr.c: scalar expressions. Values of f16 and bf16 have C type float, bool int.
 const char *c_index(Emit *e, const Expr *x);                            // an index expression, int64_t
 const char *c_value(Emit *e, const Expr *x);                            // any expression
+const char *c_bare(Emit *e, const char *text);                          // without parentheses around it all: clang warns of `if ((a == b))`
+const char *c_condition(Emit *e, const Expr *x);                        // the same, of an expression
 // A number and an index compared (compare.c).
 const char *c_mixed(Emit *e, const Expr *x);
 const char *c_convert(Emit *e, DType from, DType to, const char *x);

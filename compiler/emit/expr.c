@@ -616,3 +616,19 @@ const char *c_value(Emit *e, const Expr *x)
 {
     return c_in_steps(e, x, written, type_of, false);
 }
+
+const char *c_bare(Emit *e, const char *text)
+{
+    size_t n = strlen(text);
+    int depth = 0;
+    if (n < 2 || text[0] != '(' || strchr(text, '"') || strchr(text, '\''))
+        return text;
+    for (size_t i = 0; i < n; i++) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0)
+            return i + 1 == n ? arena_printf(e->a, "%.*s", (int)(n - 2), text + 1) : text;
+    }
+    return text;
+}
+
+const char *c_condition(Emit *e, const Expr *x) { return c_bare(e, c_value(e, x)); }

@@ -81,7 +81,7 @@ static void update(Emit *e, const Node *n)
     else
         next = c_combine(e, n->reduce, t, now, c_value(e, n->value));
     if (guard) {
-        c_line(e, "if (%s)", guard);
+        c_line(e, "if (%s)", c_bare(e, guard));
         e->indent++;
     }
     assign(e, n, next);
@@ -277,7 +277,7 @@ void c_body(Emit *e, const Node *n)
         case NODE_SEQ: block(e, c); break;
         case NODE_LOOP: loop(e, c); break;
         case NODE_IF:
-            c_line(e, "if (%s) {", c_value(e, c->cond));
+            c_line(e, "if (%s) {", c_condition(e, c->cond));
             e->indent++;
             exact_assume(e, c->cond, true);
             c_body(e, c);

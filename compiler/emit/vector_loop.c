@@ -165,7 +165,7 @@ static void update(Emit *e, const Node *n)
         next = arena_printf(e->a, "%s(%s, %s, %s)", v_fn(e, "select", v_lane(e, n->tensor->type)), m, next, now);
     }
     if (whole)
-        c_line(e, "if (%s) {", c_value(e, whole));
+        c_line(e, "if (%s) {", c_condition(e, whole));
     e->indent += whole != NULL;
     put(e, n, next);
     e->indent -= whole != NULL;
@@ -259,7 +259,7 @@ static void v_body(Emit *e, const Node *n, int copies)
             exact_step(e, b->index, b->step);
             c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", k, lo, k, hi, k, (long long)b->step);
         } else if (b->kind == NODE_IF) {
-            c_line(e, "if (%s) {", c_value(e, b->cond));
+            c_line(e, "if (%s) {", c_condition(e, b->cond));
         } else {
             c_line(e, "{");
         }

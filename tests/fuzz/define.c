@@ -184,6 +184,16 @@ static Span inside(const Axis *a, const Terms *terms, int d) {
     return s;
 }
 
+// Further than a constant extent allows.
+static bool reaches_too_far(const Tensor *x, const Terms *terms) {
+    for (int d = 0; d < x->rank; d++) {
+        Span s = inside(&x->axis[d], terms, d);
+        if (s.dim == NO_DIM && x->axis[d].border == NO_BORDER && s.hi <= (s.lo < 0 ? 0 : s.lo))
+            return true;
+    }
+    return false;
+}
+
 static bool is_plain(const Terms *terms, int d, bool all) {
     int n = 0;
     for (int i = 0; i < terms->n; i++)
@@ -217,6 +227,8 @@ bool define_stencil(Kernel *k, Random *r, Kind kind) {
         return false;
     const Tensor *x = &k->tensor[source];
     Terms terms = draw_terms(r, x->rank);
+    if (reaches_too_far(x, &terms))
+        return false;
     Tensor *t = tensor_new(k, r, kind, x->rank);
     char tail[96] = "";
     t->type = x->type;

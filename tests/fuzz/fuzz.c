@@ -1,6 +1,6 @@
 // Random programs against the reference evaluator: draws kernels, runs `ptoc check` on them, shrinks what fails.
 //
-//   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-p] [-- more arguments for ptoc check]
+//   fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-u] [-p] [-- more arguments for ptoc check]
 //
 // Many kernels share a file, one run of ptoc and one of the C compiler, which take most of the time; of a file that fails the
 // kernels that were found to differ are judged alone, or it is halved until those to blame stand alone. Each file has a seed of its
@@ -9,7 +9,8 @@
 // fails. PTOC names the compiler, CC the C compiler, QUICK_CC one that may stand for it in three files of four. A program that fails
 // is kept, shrunk, in the folder, and its seed printed; it goes on, and prints its counts however it ends: of programs, each of
 // which went to one target, and of calls that were compared. One file in three has schedules; one that is refused is taken away. What
-// the compiler does not build yet or could not decide within its budget counts as skipped. -p only prints the programs of a seed.
+// the compiler does not build yet or could not decide within its budget counts as skipped. -u: failures are not
+// shrunk, which takes as long as thousands of programs; -p: only prints the programs of a seed.
 #include "program.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ typedef struct {
     char keep[PATH_MAX], folder[PATH_MAX];       // where failures are kept; a worker's own
     long programs;
     int together;
-    bool all_targets;
+    bool all_targets, unshrunk;
     char how[160];               // how the last check failed
     unsigned long seed;
     char sizes[DIMS][96];        // of each dimension: " --dim M=1 --dim M=17"
@@ -99,8 +100,14 @@ static void describe_log(const char *path, int code, char *how, size_t size) {
     char line[4096];
     int n = snprintf(how, size, "%d ", code);
     FILE *file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file) && !describe(line, how + n, size - (size_t)n))
-        continue;
+    bool unjudged = false, found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        bool here = strstr(line, "cannot be checked with") != NULL;
+        unjudged = unjudged || here;
+        found = !here && describe(line, how + n, size - (size_t)n);
+    }
+    if (unjudged && !found)
+        snprintf(how + n, size - (size_t)n, "[unjudged]");
     if (file)
         fclose(file);
 }
@@ -203,6 +210,8 @@ static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
     if (status == 0)
         return GOOD;
     describe_log(log, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), f->how, sizeof f->how);
+    if (strcmp(f->how, "1 [unjudged]") == 0)
+        return GOOD;                            // all that was said: of some sizes the reference knows nothing
     return strncmp(f->how, "1 ", 2) == 0 && is_honest(f->how + 2) ? UNDECIDED : BAD;
 }
 
@@ -245,7 +254,8 @@ static void report(Fuzz *f, Kernel *k) {
     char name[64], path[PATH_MAX + 64], kept[PATH_MAX + 64], log[PATH_MAX + 16];
     Failure failure = {.fuzz = f};
     strcpy(failure.how, f->how);
-    kernel_shrink(k, kernel_fails, &failure);
+    if (!f->unshrunk)
+        kernel_shrink(k, kernel_fails, &failure);
     text_put(name, sizeof name, "failure-%lu-%s.pto", f->seed, k->name);
     text_put(path, sizeof path, "%s/%s", f->folder, name);
     text_put(log, sizeof log, "%s/log.txt", f->folder);
@@ -532,7 +542,7 @@ static int run_all(Fuzz *f, int jobs, Kernel *kernels) {
 // ---- the command ----
 
 static int usage(void) {
-    fputs("usage: fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-p] [-- ARGUMENT...]\n", stderr);
+    fputs("usage: fuzz [-s SEED] [-n PROGRAMS] [-o FOLDER] [-k KERNELS-PER-FILE] [-j JOBS] [-a] [-u] [-p] [-- ARGUMENT...]\n", stderr);
     return 2;
 }
 
@@ -550,7 +560,7 @@ int main(int argc, char **argv) {
     Fuzz f = {.ptoc = ptoc ? ptoc : "ptoc", .seed = 1, .programs = -1, .together = 32};
     int jobs = 1, option;
     bool print = false;
-    while ((option = getopt(argc, argv, "s:n:o:k:j:ap")) != -1)
+    while ((option = getopt(argc, argv, "s:n:o:k:j:apu")) != -1)
         switch (option) {
         case 's': f.seed = strtoul(optarg, NULL, 10); break;
         case 'n': f.programs = atol(optarg); break;
@@ -558,6 +568,7 @@ int main(int argc, char **argv) {
         case 'k': f.together = atoi(optarg); break;
         case 'j': jobs = atoi(optarg); break;
         case 'a': f.all_targets = true; break;
+        case 'u': f.unshrunk = true; break;
         case 'p': print = true; break;
         default: return usage();
         }
