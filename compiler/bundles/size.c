@@ -415,15 +415,15 @@ static const char *sizes(Block *b)
 {
     const char *text = "";
     for (int q = 0; q < b->naxes; q++)
-        text = arena_printf(b->a, "%s%s%s of `%s`", text, q ? " x " : "", expr_text(b->a, b->axis[q].block), b->axis[q].name);
+        text = arena_printf(b->a, "%s%s%s of `%s`", text, q ? " x " : "", explain_size(b->a, b->axis[q].block), b->axis[q].name);
     for (int i = 0; i < b->nchunks; i++)
-        text = arena_printf(b->a, "%s%s%s of `%s`", text, i ? " x " : ", in chunks of ", expr_text(b->a, b->chunk[i].size), b->chunk[i].name);
+        text = arena_printf(b->a, "%s%s%s of `%s`", text, i ? " x " : ", in chunks of ", explain_size(b->a, b->chunk[i].size), b->chunk[i].name);
     return text;
 }
 
 static const char *many_blocks(Block *b, Expr *count)
 {
-    const char *text = expr_text(b->a, count);
+    const char *text = explain_size(b->a, count);
     return strlen(text) < 40 ? arena_printf(b->a, "%s blocks", text) : "as many blocks as still leave every core the same number of tasks";
 }
 
@@ -441,7 +441,7 @@ static void explain(Block *b, const Search *s)
     explain_say(b->p, why, "The %s unit has most to do: %lld of %lld cycles of a task, about.", machine_unit_names()[s->cost.busiest], (long long)s->cost.busy, (long long)s->cost.task);
     for (int i = 0; i < b->out->buffers.n; i++) {
         const Buffer *x = b->out->buffers.at[i];
-        explain_say(b->p, why, "`%s` takes %d x %s bytes of %s.", x->name, x->slots, expr_text(b->a, x->bytes), b->m->memory[x->memory].name);
+        explain_say(b->p, why, "`%s` takes %d x %s bytes of %s.", x->name, x->slots, explain_size(b->a, x->bytes), b->m->memory[x->memory].name);
     }
 }
 

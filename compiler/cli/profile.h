@@ -73,7 +73,7 @@ typedef struct {
 } Program;
 
 typedef struct { const char *tensor; int path; int64_t read, written, payload_read, payload_written; } Traffic;
-typedef struct { const char *tensor, *kind; int64_t bytes, least_read, least_written, first, last; } ProfileTensor;
+typedef struct { const char *tensor, *kind; int64_t bytes, least_read, least_written, first, last; bool whole; } ProfileTensor;      // whole: of a CPU, more than one grid needs it
 
 // Bytes of a memory that hold one value from `begin` to `end`.
 typedef struct { int memory, site, launch; const char *tensor; int64_t address, length, begin, end; } Box;
@@ -132,6 +132,7 @@ int profile_cpu(Profile *p);
 
 // The source: tensors with the bytes that have to move; lines of equations; what grids of a CPU compute.
 void source_tensors(Profile *p);
+void source_storage(Profile *p);                         // of a CPU, when all grids are known: tensors that no memory holds
 void source_site(Profile *p, Site *s);
 // Adds the equations that a list "y, c.sum" names to a program; on a CPU with their operations and the bytes that have to move.
 void source_grid(Profile *p, int program, const char *names);

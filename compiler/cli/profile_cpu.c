@@ -175,6 +175,7 @@ static void settle(Recorder *r)
         add_grid(r, &r->regions.at[k], &r->regions.grid[k]);
     for (int w = 0; w < r->nworkers && r->regions.n > 0; w++)
         add_worker(r, w);
+    source_storage(p);
     p->tasks = p->ntasks;
     for (int k = 0; k < p->programs.n; k++)
         p->operations += p->programs.at[k].operations;

@@ -183,6 +183,21 @@ static Uses uses_of(Profile *p, const bool *in_grid, bool inside)
     return u;
 }
 
+static void note_whole(Profile *p, const Tensor *x)
+{
+    for (int k = 0; k < p->tensors.n; k++)
+        if (strcmp(p->tensors.at[k].tensor, x->name) == 0)
+            p->tensors.at[k].whole = true;
+}
+
+// What one grid computes and nothing else needs lives in registers or in a few rows of its tasks, and has no memory as a whole.
+void source_storage(Profile *p)
+{
+    for (int k = 0; k < p->tensors.n; k++)
+        if (!p->tensors.at[k].whole && strcmp(p->tensors.at[k].kind, "local") == 0)
+            p->tensors.at[k].bytes = 0;
+}
+
 // What has to come into the grid, and what others, or the caller, need of what it computes.
 static int64_t least_bytes(Profile *p, const bool *in_grid)
 {
@@ -192,6 +207,8 @@ static int64_t least_bytes(Profile *p, const bool *in_grid)
     for (int t = 0; t < k->tensors.n; t++) {
         const Tensor *x = k->tensors.at[t];
         bool comes = in.read[t] && (x->kind == TENSOR_INPUT || out.written[t]), goes = in.written[t] && (is_output(k, x) || out.read[t]);
+        if (comes || goes)
+            note_whole(p, x);
         if ((comes || goes) && tensor_bytes(p, x, &bytes))
             sum += (comes ? bytes : 0) + (goes ? bytes : 0);
     }

@@ -33,6 +33,39 @@ void explain_tensor(Plan *p, const Tensor *t, const char *fmt, ...)
     VEC_PUSH(p->a, &p->about[t->id], text);
 }
 
+// ---- sizes --------------------------------------------------------------------------------------------------------
+
+static bool see_division(Expr *e, void *data)
+{
+    bool *found = data;
+    *found = *found || e->op == OP_DIV || e->op == OP_FLOORDIV;
+    return true;
+}
+
+// Is the 1 there for what may be rounded down to 0?
+static bool divides(const Expr *e)
+{
+    bool found = false;
+    expr_walk((Expr *)(uintptr_t)e, see_division, &found);
+    return found;
+}
+
+static Expr *without_ones(Arena *a, const Expr *e)
+{
+    Expr *args[2];
+    bool known = e->op == OP_MIN || e->op == OP_MAX || e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL || e->op == OP_DIV;
+    for (int i = 0; e->op == OP_MAX && i < 2; i++)
+        if (expr_is_int(e->args[i], 1) && !divides(e->args[1 - i]))
+            return without_ones(a, e->args[1 - i]);
+    if (!known || e->n != 2)
+        return (Expr *)(uintptr_t)e;
+    for (int i = 0; i < 2; i++)
+        args[i] = without_ones(a, e->args[i]);
+    return expr_new(a, e->op, e->type, e->range, 2, args);
+}
+
+const char *explain_size(Arena *a, const Expr *e) { return expr_text(a, without_ones(a, e)); }
+
 // ---- lists --------------------------------------------------------------------------------------------------------
 
 const char *explain_list(Arena *a, int n, const char *const *names)

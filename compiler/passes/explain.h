@@ -18,6 +18,9 @@ void explain_tensor(Plan *p, const Tensor *t, const char *fmt, ...) __attribute_
 const char *explain_list(Arena *a, int n, const char *const *names);
 const char *explain_stmts(Plan *p, const StmtList *l);
 
+// A size as people say it: without the 1 that keeps what is made of nothing from being empty.
+const char *explain_size(Arena *a, const Expr *e);
+
 // The axes of a leaf's grid, its mode (`why`: of static or dynamic), and what keeps other indices out.
 void explain_grid(Plan *p, Leaf *leaf, const char *why);
 // A sequential loop around grids: what it carries.

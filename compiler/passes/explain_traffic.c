@@ -156,7 +156,7 @@ static void print_tensor(Plan *p, const TileKernel *t, const Tensor *x)
     bool data = false, param = t->storage[x->id].kind == STORE_PARAM;
     Expr *read = moved(p, t, x, false, &data), *written = moved(p, t, x, true, &data);
     Expr *least = index_expr(p, OP_MUL, number(p, dtype_bytes(x->type)), elements(p, x));
-    const char *r = read ? expr_text(p->a, read) : NULL, *w = written ? expr_text(p->a, written) : NULL, *l = expr_text(p->a, least);
+    const char *r = read ? explain_size(p->a, read) : NULL, *w = written ? explain_size(p->a, written) : NULL, *l = explain_size(p->a, least);
     if (!r && !w)
         return;
     fprintf(p->explain, "    `%s`: ", x->name);

@@ -208,9 +208,9 @@ static void set_tile(Plan *p, Leaf *leaf, int q, Expr *chosen, const char *why)
     GridDim *d = &leaf->node->dims[q];
     const TileSize *size = p->machine->emits_bundles ? NULL : wished_size(p, leaf, q);
     d->tile = !size || size->kind == SIZE_AUTO ? chosen : size->kind == SIZE_FIXED ? size->value : clamp(p, chosen, size->lo, size->hi);
-    const char *text = expr_text(p->a, d->tile);
+    const char *text = explain_size(p->a, d->tile);
     if (d->tile != chosen)
-        explain_say(p, &leaf->why, "Tiles of `%s` have %s points: the schedule says so; the model would take %s.", d->name, text, expr_text(p->a, chosen));
+        explain_say(p, &leaf->why, "Tiles of `%s` have %s points: the schedule says so; the model would take %s.", d->name, text, explain_size(p->a, chosen));
     else
         explain_say(p, &leaf->why, "Tiles of `%s` have %s points: %s.", d->name, text, why);
 }
@@ -225,7 +225,7 @@ static const char *halo_text(Plan *p, int64_t halo, const char *why)
 static const char *points_text(Plan *p, const Leaf *leaf, int64_t points)
 {
     int64_t cost = cost_of_leaf(leaf), share = machine_tier_bytes(p->machine, 1) / 4;
-    const char *inner = expr_text(p->a, inner_points(p, leaf));
+    const char *inner = explain_size(p->a, inner_points(p, leaf));
     const char *each = strcmp(inner, "1") == 0 ? "" : arena_printf(p->a, ", and each stands for %s of them", inner);
     if (points == 256)
         return arena_printf(p->a, "a point costs about %lld operations, and a task takes 256 points at least%s", (long long)cost, each);

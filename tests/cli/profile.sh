@@ -95,3 +95,13 @@ for f in nowhere a.json b.json fault.html; do [ ! -e $f ] || die "$f was left"; 
 if find . -name '*.json.*' -o -name '*.html.*' | grep .; then die "a half-written file was left"; fi
 exits 0 "$PTOC" profile --help
 says out.txt --html
+
+# On a CPU a tensor that one grid computes and uses lives in registers: it has no bytes. One that goes from grid to grid has.
+cat >local.pto <<'END'
+kernel fused(x: f32[N]) -> (y: f32[N]) { t[i] = 2*x[i]; y[i] = t[i]*t[i] + 1; }
+kernel apart(x: f32[N]) -> (y: f32[N]) { t[i] = 2*x[i]; y[i] = t[N-1-i] + 1; }
+END
+for kernel in fused:0 apart:256; do
+    exits 0 "$PTOC" profile local.pto -k "${kernel%:*}" 'x=iota(64)' --threads=1 -o p.json
+    holds p.json "[t['bytes'] for t in d['totals']['tensors'] if t['name'] == 't'] == [${kernel#*:}]"
+done
