@@ -98,10 +98,21 @@ static bool reads_memory(Emit *e, const Expr *x)
     return v.found;
 }
 
+static bool see_data(Expr *x, void *data)
+{
+    bool *none = data;
+    *none = *none && x->op != OP_READ && !dtype_is_float(x->type);
+    return *none;
+}
+
+// A comparison of places, as indices or in an integer type; not one of data.
 static bool compares_index(const Expr *c)
 {
-    if (op_class(c->op) == OPC_COMPARE)
-        return c->n == 2 && c->args[0]->type == DT_INDEX && c->args[1]->type == DT_INDEX;
+    if (op_class(c->op) == OPC_COMPARE) {
+        bool places = c->n == 2;
+        expr_walk((Expr *)c, see_data, &places);
+        return places;
+    }
     for (int i = 0; i < c->n; i++)
         if (compares_index(c->args[i]))
             return true;
