@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-typedef struct { FILE *stream; char *text; size_t size; } TextBuffer;
+typedef struct { FILE *stream; char *text; size_t size, room; } TextBuffer;       // stays where it is while it is open
 
 void buffer_open(TextBuffer *b);             // `stream` is never NULL
 void buffer_close(TextBuffer *b);            // `text`, with a 0 behind its `size` bytes, is the caller's to free
