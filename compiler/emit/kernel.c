@@ -217,6 +217,8 @@ static void emit_unused(Emit *e, FILE *out, const char *text, const char *tiles)
         fprintf(out, "    (void)f;\n");
     if (!worker)
         fprintf(out, "    (void)worker;\n");
+    if (e->counts && !mentions(text, "pto_s"))
+        fprintf(out, "    (void)pto_s;\n");
     if (!*tiles)
         fprintf(out, "    (void)tile;\n");
 }
