@@ -81,17 +81,9 @@ static void apply(const Range64 *r, const Node *n, const Expr *cond)
     c_line(e, "}");
 }
 
-bool c_loop_range(Emit *e, const Node *n, const char **lo, const char **hi)
+void c_loop_narrow(Emit *e, const Node *n, const char *from, const char *to)
 {
-    *lo = c_index(e, n->index->lo);
-    *hi = c_index(e, n->index->hi);
-    if (n->bounds.n == 0)
-        return false;
-    int number = e->temps++;
-    Range64 r = { e, arena_printf(e->a, "pto_from%d", number), arena_printf(e->a, "pto_to%d", number) };
-    c_line(e, "{");
-    e->indent++;
-    c_line(e, "int64_t %s = %s, %s = %s;", r.from, *lo, r.to, *hi);
+    Range64 r = { e, from, to };
     name_bind(e, n->index);                      // (what does not fit 64 bits counts where the loop has a point)
     e->op = first_operation(n);
     if (e->counts)
@@ -100,8 +92,22 @@ bool c_loop_range(Emit *e, const Node *n, const char **lo, const char **hi)
         apply(&r, n, n->bounds.at[i]);
     e->op = NULL;
     e->bound.n--;
-    *lo = r.from;
-    *hi = r.to;
+}
+
+bool c_loop_range(Emit *e, const Node *n, const char **lo, const char **hi)
+{
+    *lo = c_index(e, n->index->lo);
+    *hi = c_index(e, n->index->hi);
+    if (n->bounds.n == 0)
+        return false;
+    int number = e->temps++;
+    const char *from = arena_printf(e->a, "pto_from%d", number), *to = arena_printf(e->a, "pto_to%d", number);
+    c_line(e, "{");
+    e->indent++;
+    c_line(e, "int64_t %s = %s, %s = %s;", from, *lo, to, *hi);
+    c_loop_narrow(e, n, from, to);
+    *lo = from;
+    *hi = to;
     return true;
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     bool lane;                    // emitting one lane, numbered by the C variable `l`
     const Index *row;             // the loop around it of which several iterations run at once, or NULL
     int rows, down;               // how many, and how far the current copy is behind the first
+    VEC(Expr *) masks;            // bounds of loops inside that are not the same in all lanes
 } Vec;
 
 typedef struct { const Index *index; const char *name; } Bound;
@@ -189,6 +190,7 @@ bool vector_loop(Emit *e, const Node *n, const char *lo, const char *hi, const I
 // bounds.c
 // The loop's range, as C. What data says of it is evaluated here, into variables, in a block that is opened for them: true.
 bool c_loop_range(Emit *e, const Node *n, const char **lo, const char **hi);
+void c_loop_narrow(Emit *e, const Node *n, const char *from, const char *to);      // variables; by what data says
 void c_loop_close(Emit *e, bool opened);
 
 // node.c

@@ -118,22 +118,35 @@ static const char *accumulated(Emit *e, const Node *n, const Expr *value)
 
 static Expr *conjunction(Emit *e, Expr *x, Expr *y) { return x ? expr_binary(e->a, OP_AND, DT_BOOL, x, y) : y; }
 
+typedef VEC(Expr *) Guards;
+
+// Those of the operation, behind what bounds say of the loops around.
+static Guards guards_here(Emit *e, const Node *n)
+{
+    Guards all = { 0 };
+    for (int i = 0; i < e->vec->masks.n; i++)
+        VEC_PUSH(e->a, &all, e->vec->masks.at[i]);
+    for (int i = 0; i < n->guards.n; i++)
+        VEC_PUSH(e->a, &all, n->guards.at[i]);
+    return all;
+}
+
 // The guards in order, as far as `varying` asks for; NULL: none.
-static Expr *guards_of(Emit *e, const Node *n, bool varying)
+static Expr *guards_of(Emit *e, const Guards *g, bool varying)
 {
     Expr *all = NULL;
-    for (int i = 0; i < n->guards.n; i++)
-        if (v_varies(e, n->guards.at[i]) == varying)
-            all = conjunction(e, all, n->guards.at[i]);
+    for (int i = 0; i < g->n; i++)
+        if (v_varies(e, g->at[i]) == varying)
+            all = conjunction(e, all, g->at[i]);
     return all;
 }
 
 // Must a guard that is the same in all lanes wait for one that is not?
-static bool guards_depend(Emit *e, const Node *n)
+static bool guards_depend(Emit *e, const Guards *g)
 {
-    for (int i = 1; i < n->guards.n; i++)
-        for (int k = 0; k < i && !v_varies(e, n->guards.at[i]); k++)
-            if (v_varies(e, n->guards.at[k]) && v_guards(e, n->guards.at[k], n->guards.at[i]))
+    for (int i = 1; i < g->n; i++)
+        for (int k = 0; k < i && !v_varies(e, g->at[i]); k++)
+            if (v_varies(e, g->at[k]) && v_guards(e, g->at[k], g->at[i]))
                 return true;
     return false;
 }
@@ -147,12 +160,13 @@ static Expr *zero_of(Emit *e, const Expr *x)
 static void update(Emit *e, const Node *n)
 {
     Expr *whole = NULL, *some = NULL, *value = n->value;
-    if (guards_depend(e, n)) {
-        for (int i = 0; i < n->guards.n; i++)
-            some = conjunction(e, some, n->guards.at[i]);
+    Guards guards = guards_here(e, n);
+    if (guards_depend(e, &guards)) {
+        for (int i = 0; i < guards.n; i++)
+            some = conjunction(e, some, guards.at[i]);
     } else {
-        whole = guards_of(e, n, false);
-        some = guards_of(e, n, true);
+        whole = guards_of(e, &guards, false);
+        some = guards_of(e, &guards, true);
     }
     if (some && v_guards(e, some, value)) {
         Expr *args[3] = { some, value, zero_of(e, value) };
@@ -234,6 +248,50 @@ static void declare(Emit *e, const Node *n, int copies)
     }
 }
 
+// Of the loops of all lanes and copies, one that runs over each of them: the lanes in which a bound fails are masked.
+static void hull(Emit *e, const Node *n, int copies, const char **lo, const char **hi)
+{
+    int number = e->temps++;
+    const char *from = arena_printf(e->a, "pto_from%d", number), *to = arena_printf(e->a, "pto_to%d", number);
+    Vec *vec = e->vec;
+    *lo = c_index(e, n->index->lo);
+    *hi = c_index(e, n->index->hi);
+    c_line(e, "int64_t %s = INT64_MAX, %s = INT64_MIN;", from, to);
+    for (int k = 0; k < copies; k++) {
+        Vec lane = *vec;
+        lane.lane = true;
+        lane.offset = (int64_t)k * vec->lanes;
+        lane.suffix = block_suffix(e, copies, 0, k);
+        e->vec = &lane;
+        c_line(e, "for (int l = 0; l < %d; l++) {", vec->lanes);
+        e->indent++;
+        c_line(e, "int64_t pto_from = %s, pto_to = %s;", *lo, *hi);
+        c_loop_narrow(e, n, "pto_from", "pto_to");
+        c_line(e, "%s = pto_from < pto_to ? pto_min(%s, pto_from) : %s;", from, from, from);
+        c_line(e, "%s = pto_from < pto_to ? pto_max(%s, pto_to) : %s;", to, to, to);
+        e->indent--;
+        c_line(e, "}");
+        e->vec = vec;
+    }
+    *lo = from;
+    *hi = to;
+}
+
+// Opens a block for what data says of a loop's range.
+static bool open_range(Emit *e, const Node *n, int copies, const char **lo, const char **hi)
+{
+    int same = e->vec->masks.n;
+    for (int i = 0; i < n->bounds.n; i++)
+        if (v_varies(e, n->bounds.at[i]))
+            VEC_PUSH(e->a, &e->vec->masks, n->bounds.at[i]);
+    if (e->vec->masks.n == same)
+        return c_loop_range(e, n, lo, hi);
+    c_line(e, "{");
+    e->indent++;
+    hull(e, n, copies, lo, hi);
+    return true;
+}
+
 static void v_body(Emit *e, const Node *n, int copies)
 {
     declare(e, n, copies);
@@ -251,10 +309,11 @@ static void v_body(Emit *e, const Node *n, int copies)
             continue;
         }
         int scope = e->bound.n;
+        int masks = e->vec->masks.n;
         bool opened = false;
         if (b->kind == NODE_LOOP) {
             const char *lo, *hi;
-            opened = c_loop_range(e, b, &lo, &hi);
+            opened = open_range(e, b, copies, &lo, &hi);
             const char *k = name_bind(e, b->index);
             exact_step(e, b->index, b->step);
             c_line(e, "for (int64_t %s = %s; %s < %s; %s += %lld) {", k, lo, k, hi, k, (long long)b->step);
@@ -272,6 +331,7 @@ static void v_body(Emit *e, const Node *n, int copies)
         e->indent--;
         c_line(e, "}");
         e->bound.n = scope;
+        e->vec->masks.n = masks;
         c_loop_close(e, opened);
     }
 }

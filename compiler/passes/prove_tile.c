@@ -26,6 +26,7 @@ typedef struct {
     ValueScope ranges;             // of sizes
     const Tensor *written;         // by the operation; NULL: none
     bool data;                     // conditions on data count, too
+    int vectors;                   // vector loops around
     VEC(Index *) from;             // indices of the tree, and what stands for them
     VEC(Expr *) to;
     VEC(Index *) points;
@@ -485,7 +486,7 @@ static bool lanes(Proof *v, Node *n)
     return !why;
 }
 
-// (What they read is not written below.)
+// What bounds read is not written below; in a vector loop around they are those of other lanes, too.
 static bool loop(Proof *v, Node *n)
 {
     Expr *lo = known(v, n->index->lo), *hi = known(v, n->index->hi);
@@ -493,11 +494,14 @@ static bool loop(Proof *v, Node *n)
     for (int i = 0; i < n->bounds.n; i++) {
         if (!reads(v, n->bounds.at[i]))
             return false;
-        v->data = true;
+        v->data = v->vectors == 0;
         assume(v, n->bounds.at[i]);
         v->data = false;
     }
-    return lanes(v, n) && body(v, n);
+    v->vectors += n->lanes > 1;
+    bool good = lanes(v, n) && body(v, n);
+    v->vectors -= n->lanes > 1;
+    return good;
 }
 
 // A tile has a point, and lies in its dimension.

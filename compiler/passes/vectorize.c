@@ -9,6 +9,9 @@
 
 enum { ROWS = 4 };               // of a contraction at a time
 
+// Legal, but not worth it unless it is asked for.
+static const char LANES_APART[] = "loops in it run as far as data says, and read nothing that lies side by side";
+
 typedef struct {
     const TileKernel *t;
     const Index *index;
@@ -17,6 +20,7 @@ typedef struct {
     struct { int near, far; } reads[2];      // along the lanes, gathers; [1]: those in loops inside
     int depth;
     int updates, nested;
+    bool hulls;                   // a loop inside runs as far as data says, which is not the same in all lanes
     bool varies;
     VEC(const Tensor *) inside;   // registers declared below the loop
     Arena *a;
@@ -117,12 +121,22 @@ static bool op_fits(Check *c, const Node *n, bool direct)
     return false;
 }
 
-static bool range_varies(Check *c, const Node *loop)
+static bool bounds_vary(Check *c, const Node *loop)
 {
-    bool is = loop_range_uses(loop, c->index);
+    bool vary = false;
     for (int i = 0; i < loop->bounds.n; i++)
-        is = is || varies(c, loop->bounds.at[i]);
-    return is;
+        vary = vary || varies(c, loop->bounds.at[i]);
+    return vary;
+}
+
+// Can all lanes run a loop together, each of them as far as its own bounds say? Where they say that a lane has nothing to do,
+// its updates do nothing, and what registers inside are for is not used.
+static bool is_masked(const Check *c, const Node *n)
+{
+    bool masked = n->kind != NODE_OP || n->op == OPK_UPDATE || is_inside(c, n->tensor);
+    for (int i = 0; i < n->body.n; i++)
+        masked = masked && is_masked(c, n->body.at[i]);
+    return masked;
 }
 
 static bool fits(Check *c, const Node *n, bool direct)
@@ -139,8 +153,11 @@ static bool fits(Check *c, const Node *n, bool direct)
         case NODE_LOOP:
             c->nested++;
             c->depth++;
-            if (range_varies(c, b) || !fits(c, b, false))
+            if (expr_uses(b->index->lo, c->index) || expr_uses(b->index->hi, c->index) || !fits(c, b, false))
                 return false;
+            if (bounds_vary(c, b) && !is_masked(c, b))
+                return false;
+            c->hulls = c->hulls || bounds_vary(c, b);
             c->depth--;
             break;
         case NODE_IF:
@@ -203,7 +220,9 @@ static const char *refusal(Plan *p, const TileKernel *t, Node *n, Check *c)
         return why;
     // What loops inside read counts alone, where there are any: it is read most.
     int most = c->reads[1].near + c->reads[1].far > 0;
-    return c->reads[most].far > 0 && c->reads[most].near == 0 ? "it would gather all it reads" : NULL;
+    if (c->reads[most].far > 0 && c->reads[most].near == 0)
+        return "it would gather all it reads";
+    return c->hulls && c->reads[1].near == 0 ? LANES_APART : NULL;
 }
 
 // The loop that the node was made of, if a schedule asks something of it.
@@ -229,6 +248,8 @@ static bool try_loop(Plan *p, const TileKernel *t, Node *n)
         return false;
     const char *why = refusal(p, t, n, &c);
     int most = p->machine->vector_bytes / c.width;
+    if (why == LANES_APART && loop && loop->asked.end)
+        why = NULL;
     if (!why && (most < 2 || lanes > most))
         why = arena_printf(p->a, "vectors of %d bytes hold %d elements of %d", p->machine->vector_bytes, most, c.width);
     if (why) {
