@@ -6,7 +6,7 @@
 // kernels that were found to differ are judged alone, or it is halved until those to blame stand alone. Each file has a seed of its
 // own, whatever the number of jobs. With -a each goes to the next target of a table, CPUs and modelled machines; some are built with
 // a sanitizer for undefined behaviour, and what this machine cannot run is compiled only. Without -n it goes on until something
-// fails. PTOC names the compiler, CC the C compiler, QUICK_CC one that may stand for it in three files of four. A program that fails
+// fails. PTOC names the compiler, CC the C compiler, QUICK_CC one that may stand for it in three of four files that are not sanitized. A program that fails
 // is kept, shrunk, in the folder, and its seed printed; it goes on, and prints its counts however it ends: of programs, each of
 // which went to one target, and of calls that were compared. One file in three has schedules; one that is refused is taken away. What
 // the compiler does not build yet or could not decide within its budget counts as skipped. -u: failures are not
@@ -200,7 +200,7 @@ static Outcome check(Fuzz *f, const char *name, int n, const Kernel *kernels) {
     text_put(command, sizeof command,
              "exec >'%s/log.txt' 2>&1 </dev/null; cd '%s'; export XDG_CACHE_HOME=$PWD/cache; file=%s; ptoc() (ulimit -t %d && exec '%s' \"$@\"); "
              "include=$(dirname '%s')/../include; export CC=\"%s %s\"; target=%s%s; %s %s %s %s && %s", f->folder, f->folder, name, SECONDS, f->ptoc, f->ptoc,
-             turn(f, 3, 4) ? "${QUICK_CC-${CC-cc}}" : "${CC-cc}",
+             turn(f, 3, 4) && !target.sanitized ? "${QUICK_CC-${CC-cc}}" : "${CC-cc}",
              target.sanitized ? "-fsanitize=undefined -fno-sanitize-recover=all" : "", *target.name ? "--target=" : "", target.name, main_command(&target),
              target.check ? modes(f) : "", target.check ? sizes : "", f->more, property(f));
     text_put(log, sizeof log, "%s/log.txt", f->folder);
