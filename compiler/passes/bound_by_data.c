@@ -10,7 +10,7 @@
 // - between the loop and the guard there may be other loops and conditions: where one of them leaves nothing to do, the guard is
 //   not evaluated. That they leave something becomes a bound of its own, in front.
 // - values in registers that are computed on the way are computed less often: only if they cannot fault.
-// Needs: the tree, with `tidy` done. Test: tests/golden/passes/bounded.pto, tests/fuzz/rows.c
+// Needs: the tree, with `tidy` done. Test: tests/golden/passes/bounded.pto
 #include "passes/needed.h"
 #include "passes/plan.h"
 

@@ -1,6 +1,6 @@
 # Random programs on the modelled machines: a share of what random.sh draws, from other seeds. The whole is `make fuzz`.
 set -eu
-count=16
+count=14
 case $CONFIG in asan | tsan) count=8 ;; esac
 mkdir -p "$BUILD/tests/fuzz/found"
 export CC="sh $SOURCE/tests/fuzz/cc.sh -O0 $CC"
