@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool check_kernels(const char *path, const char *target) {
-    return expect_exit(0, NULL, "%s check %s --effort=1%s", quote(setup.ptoc), quote(path), target ? text(" --target=%s", target) : "");
+    return expect_exit(0, NULL, "%s check %s --effort=%s%s", quote(setup.ptoc), quote(path), setup.longer ? "1" : "0.4", target ? text(" --target=%s", target) : "");
 }
 
 // C identifiers that another file of the host program could clash with: only the kernels' own.
