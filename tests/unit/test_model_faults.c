@@ -664,7 +664,7 @@ static void mutate(Program *p) {
 }
 
 START_TEST(wild_tables_do_no_harm) {
-    int by_status[PTO_ERR_FAULT + 1] = {0};
+    int by_status[PTO_ERR_OVERFLOW + 1] = {0};
     for (int k = 0; k < 4000; k++) {
         Program *p = double_buffered();
         p->options.timing_only = 1;
@@ -683,7 +683,7 @@ END_TEST
 static void no_compute(const pto_work *w) { (void)w; }
 
 START_TEST(wild_copies_do_no_harm) {
-    int by_status[PTO_ERR_FAULT + 1] = {0};
+    int by_status[PTO_ERR_OVERFLOW + 1] = {0};
     for (int k = 0; k < 6000; k++) {
         Program *p = double_buffered();
         p->ops[1].compute = no_compute;
