@@ -42,11 +42,25 @@ static void fill_holes(Kernel *k, Tensor *t)
     VEC_PUSH(a, &k->equations, eq);
 }
 
+// Inputs and outputs stand first in a kernel, in the order of its head.
+static void put_behind_outputs(Kernel *k, Tensor *t)
+{
+    int from = t->id, to = 0;
+    for (int i = 0; i < from; i++)
+        if (k->tensors.at[i]->kind != TENSOR_LOCAL && k->tensors.at[i]->kind != TENSOR_HIDDEN)
+            to = i + 1;
+    memmove(&k->tensors.at[to + 1], &k->tensors.at[to], sizeof *k->tensors.at * (size_t)(from - to));
+    k->tensors.at[to] = t;
+    for (int i = to; i <= from; i++)
+        k->tensors.at[i]->id = i;
+}
+
 bool keep_intermediate(Kernel *k, const char *name)
 {
     Tensor *t = find_local(k, name);
     if (!t)
         return false;
+    put_behind_outputs(k, t);
     t->kind = TENSOR_OUTPUT;
     t->declared = true;
     VEC_PUSH(k->arena, &k->outputs, t);
