@@ -41,7 +41,7 @@ static char *program_path(const Test *t) {
 static Verdict run_in_scope(const Test *t) {
     const char *path = program_path(t);
     return expect_exit(0, NULL, "%s --target=generic %s -o %s/out.c", quote(setup.ptoc), quote(path), quote(scratch)) && check_kernels(path, NULL) &&
-                   (setup.threads || (round_trip(path) && feed_back_schedule(path))) ? PASS : FAIL;
+                   (setup.sanitized || (round_trip(path) && feed_back_schedule(path))) ? PASS : FAIL;
 }
 
 static Verdict run_unsupported(const Test *t) {
