@@ -134,14 +134,14 @@ static const char *lanewise(Emit *e, const Expr *x)
     Vec lane = *e->vec;
     lane.lane = true;
     Vec *outer = e->vec;
-    const char *r = arena_printf(e->a, "r%d", e->temps++), *wide = v_lane(e, x->type);
+    const char *r = arena_printf(e->a, "r%d", e->temps++);
     int n = e->vec->lanes;
     e->vec = &lane;
     const char *value = c_value(e, x);
     e->vec = outer;
     const char *type = mask ? arena_printf(e->a, "int%d_t", 8 * e->vec->width) : c_value_type(x->type);
     return arena_printf(e->a, "__extension__({ %s %s[%d]; for (int l = 0; l < %d; l++) %s[l] = %s%s%s; %s(%s); })", type, r, n, n, r, mask ? "-(" : "", value,
-                        mask ? " != 0)" : "", v_fn(e, "load", wide), r);
+                        mask ? " != 0)" : "", v_fn(e, "load", v_lane(e, x->type)), r);
 }
 
 // ---- expressions ------------------------------------------------------------------------------------------------------
@@ -181,6 +181,15 @@ const char *v_rounded(Emit *e, DType t, const char *v)
     return t == DT_F16 || t == DT_BF16 ? arena_printf(e->a, "%s(%s)", v_fn(e, arena_printf(e->a, "round_%s", dtype_name(t)), "f32"), v) : v;
 }
 
+// By how much a linear index expression grows from one lane to the next.
+static Expr *step_of(Emit *e, const Expr *x)
+{
+    Expr *at[2], *lane[2] = { expr_int(e->a, DT_INDEX, 0, x->range), expr_int(e->a, DT_INDEX, 1, x->range) };
+    for (int k = 0; k < 2; k++)
+        at[k] = expr_substitute(e->a, (Expr *)x, 1, &e->vec->index, &lane[k]);
+    return expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, at[1], at[0]));
+}
+
 // How a subscripted place moves with the lanes: as in passes/vectorize.c.
 int v_stride(Emit *e, const Tensor *t, Expr *const *subs)
 {
@@ -192,11 +201,9 @@ int v_stride(Emit *e, const Tensor *t, Expr *const *subs)
     for (int d = 0; d <= last; d++) {
         if (st->kind != STORE_PARAM && st->dim[d].kind == DIM_DROP)
             continue;
-        Expr *one = expr_int(e->a, DT_INDEX, 1, subs[d]->range), *zero = expr_int(e->a, DT_INDEX, 0, subs[d]->range);
         if (!expr_uses(subs[d], e->vec->index))
             continue;
-        Expr *at0 = expr_substitute(e->a, subs[d], 1, &e->vec->index, &zero), *at1 = expr_substitute(e->a, subs[d], 1, &e->vec->index, &one);
-        Expr *slope = expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, at1, at0));
+        Expr *slope = step_of(e, subs[d]);
         bool linear = !c_subscript_is_data(subs[d]) && c_is_linear(subs[d]);
         bool window = st->kind != STORE_PARAM && st->dim[d].kind == DIM_MODULO;
         r = linear && expr_is_int(slope, 1) && d == last && d == t->rank - 1 && r == 0 && !window ? 1 : 2;
@@ -250,10 +257,7 @@ static const char *ramp(Emit *e, const Expr *x, DType type)
 {
     if (!c_is_linear((Expr *)x))
         return NULL;
-    Expr *at[2], *lane[2] = { expr_int(e->a, DT_INDEX, 0, x->range), expr_int(e->a, DT_INDEX, 1, x->range) };
-    for (int k = 0; k < 2; k++)
-        at[k] = expr_substitute(e->a, (Expr *)x, 1, &e->vec->index, &lane[k]);
-    Expr *step = expr_simplify(e->a, expr_binary(e->a, OP_SUB, DT_INDEX, at[1], at[0]));
+    Expr *step = step_of(e, x);
     if (step->op != OP_CONST)
         return NULL;
     const char *t = v_lane(e, type), *c = dtype_ctype(type);

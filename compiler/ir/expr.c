@@ -203,6 +203,20 @@ bool expr_uses(const Expr *e, const Index *index)
     return s.found;
 }
 
+static bool read_visit(Expr *e, void *data)
+{
+    bool *found = data;
+    *found = *found || e->op == OP_READ;
+    return !*found;
+}
+
+bool expr_uses_data(const Expr *e)
+{
+    bool found = false;
+    expr_walk((Expr *)e, read_visit, &found);
+    return found;
+}
+
 // ---- substitution ----
 
 typedef struct {

@@ -178,6 +178,7 @@ Equation *equation_map_reads(Arena *a, const Equation *e, Expr *(*f)(Expr *read,
 // Calls f on e and everything below (nests' ranges and conditions too), parents first; stops below when f returns false.
 void expr_walk(Expr *e, bool (*f)(Expr *e, void *data), void *data);
 bool expr_uses(const Expr *e, const Index *index);
+bool expr_uses_data(const Expr *e);                          // reads a tensor
 // As a user would write it, for messages; the second without spaces, as inside a[...].
 char *expr_text(Arena *a, const Expr *e);
 char *expr_text_subscript(Arena *a, const Expr *e);

@@ -98,13 +98,6 @@ static void see_access(Reads *r, int rank, Expr *const *subs)
     }
 }
 
-static bool is_data(Expr *e, void *data)
-{
-    bool *found = data;
-    *found = *found || e->op == OP_READ;
-    return !*found;
-}
-
 static void see_read(void *data, Expr *read, int nconds, Expr *const *conds)
 {
     Reads *r = data;
@@ -113,7 +106,7 @@ static void see_read(void *data, Expr *read, int nconds, Expr *const *conds)
     if (read->tensor != r->x)
         return;
     for (int d = 0; d < read->n; d++)
-        expr_walk(read->args[d], is_data, &r->data);
+        r->data = r->data || expr_uses_data(read->args[d]);
     see_access(r, read->n, read->args);
 }
 

@@ -210,20 +210,6 @@ static Expr *known(Proof *v, Expr *e)
     }
 }
 
-static bool see_data(Expr *e, void *data)
-{
-    bool *found = data;
-    *found = *found || e->op == OP_READ;
-    return !*found;
-}
-
-static bool is_data(const Expr *e)
-{
-    bool found = false;
-    expr_walk((Expr *)e, see_data, &found);
-    return found;
-}
-
 static bool is_number(const Expr *e) { return e->type == DT_INDEX || (dtype_is_int(e->type) && e->type != DT_U64); }
 
 // A condition over the points that holds wherever this one does; NULL: nothing is known.
@@ -232,7 +218,7 @@ static Expr *known_cond(Proof *v, Expr *e)
     Expr *x, *y;
     switch ((int)e->op) {
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE:
-        return is_number(e->args[0]) && is_number(e->args[1]) && (v->data || !is_data(e)) ? both(v, e) : NULL;
+        return is_number(e->args[0]) && is_number(e->args[1]) && (v->data || !expr_uses_data(e)) ? both(v, e) : NULL;
     case OP_AND: case OP_OR:
         x = known_cond(v, e->args[0]);
         y = known_cond(v, e->args[1]);
